@@ -69,7 +69,15 @@ def _check_order(given, left, A, B):
         got=str(tuple(given)),
         wanted=str((N, M, K)),
         cause=unswapped if tuple(given) == (M, N, K) else None,
+        likely=_named(given, {M: "M", N: "N", K: "K"}),
     )
+
+
+def _named(given, names):
+    """Which sizes were handed over, in the task's letters; None if others were."""
+    told = [names.get(size, "") for size in given]
+    said = f"these are ({', '.join(told)}) of A (M x K) and B (K x N)"
+    return f"{said}: D^T has N rows and M columns, and its sums K terms" if all(told) else None
 
 
 # advantage ------------------------------------------------------------------------------------------------------------
@@ -119,6 +127,13 @@ CAUSES = {
     "for all is a broadcast, 1 wavefront",
     "wavefronts_42": "for 64 FMAs a warp stores once and loads 64 times; one word for all is a broadcast, 1 wavefront",
 }
+SHARED = {  # by what the keys end with
+    "1": ("algorithm 1", "the number of a warp's FMAs, M N K / 32"),
+    "42": (
+        "section 4.2",
+        "the number of steps. A block has two warps and 64 x 16 of D, and a step is 4 of K",
+    ),
+}
 FACTORS = (
     (2, "twice"),
     (0.5, "half of"),
@@ -156,13 +171,11 @@ def _held(got, truth, where, how):
     require(isinstance(got, dict), "return a dict", got=a_thing(got), cause=cause)
     missing = [key for key in KEYS if key not in got]
     require(not missing, f"{', '.join(missing)} missing from the dict", where=where)
+    for key in KEYS:
+        number = isinstance(got[key], int | float | np.number)
+        require(number, f"{key} must be a number", got=a_thing(got[key]))
     for key, value in truth.items():
         given = got[key]
-        require(
-            isinstance(given, int | float | np.number),
-            f"{key} must be a number",
-            got=a_thing(given),
-        )
         ratio = next((text for factor, text in FACTORS if given == factor * value), None)
         require(
             given == value,
@@ -170,5 +183,16 @@ def _held(got, truth, where, how):
             got=given,
             wanted=f"{value:,} ({how})",
             where=where,
-            cause=CAUSES[key],
+            cause=_shared(got, truth, key, ratio) or CAUSES[key],
         )
+
+
+def _shared(got, truth, key, ratio):
+    """What all counts of one algorithm share, where all are off by the same factor; None otherwise."""
+    ending = key.rpartition("_")[2]
+    factor = next((factor for factor, text in FACTORS if text == ratio), None)
+    keys = [k for k in KEYS if k.endswith(f"_{ending}")]
+    if len(keys) < 2 or not all(k in truth and got[k] == (factor or 0) * truth[k] for k in keys):
+        return None
+    name, what = SHARED[ending]
+    return f"all counts of {name} are {ratio} what they should be: it is what they share, {what}"

@@ -71,9 +71,11 @@ def _blocks_cases(rng):
         Case((32, 16, 0, A100), "no shared memory"),
         Case((128, some - 3, 8192, V100), "some kernel"),
         Case((64, 41, 512, A100), "41 registers"),
+        *[Case((64, n, 512, A100), f"{n} registers") for n in (33, 57)],
         Case((96, 104, 512, A100), "96 threads"),
         Case((64, 64, 4096, T4), "4 KiB of shared memory on a T4"),
         Case((64, 16, 0, SMALL), "limited by the reserved bytes"),
+        Case((64, 16, 512, SMALL), "less than the reserved bytes"),
     ]
 
 
@@ -123,6 +125,8 @@ def _tile_cases(rng):
         cases.append(Case((mixed, sm, at_least), label))
     rising = sorted(tiles, key=_ratio)
     cases += [Case((rising, A100, n), f"from the smallest ratio on, {n} blocks") for n in (2, 3, 6)]
+    long = [(2, 20), (4, 8), (5, 5), (3, 12)]  # no two of equally many sums
+    cases.append(Case((long, A100, 2), "long tiles, 2 blocks"))
     return [*cases, Case((rising[::-1], A100, 4), "from the largest ratio on, 4 blocks")]
 
 

@@ -139,6 +139,39 @@ def test_slips_of_an_atomic_addition(wrong, kind):
     assert [s.name for s in cuda.variants(HISTOGRAM) if bare(s.source) == wrong] == [kind]
 
 
+COLUMNS = """
+__global__ void columns(int M, int N, const float *X, float *y)
+{
+    int j = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int i = 0; i < M; i++) sum += j < N ? X[i * N + j] : 0;
+    if (j < N) y[j] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "right, wrong, kind",
+    [
+        ("if (j < N)", "if (j < N / blockDim.x * blockDim.x)", "whole blocks"),
+        ("j < N ? X[i * N + j]", "true ? X[i * N + min(j, N - 1)]", "clamped"),
+        ("i < M;", "i * N + j < M * N - 1;", "end at an address"),
+        ("i < M;", "i * N + j <= (M - 1) * N;", "end at an address"),
+    ],
+)
+def test_slips_at_an_edge(right, wrong, kind):
+    wrong = bare(COLUMNS.replace(right, wrong))
+    assert [s.name for s in cuda.variants(COLUMNS) if bare(s.source) == wrong] == [kind]
+
+
+def test_a_guard_of_another_access_is_a_slip():
+    source = solution("08-gemm-register-tiled", "two-buffers")
+    wrong = bare(source.replace("k0 + y < K", "k0 + x < K"))
+    assert [s.name for s in cuda.variants(source) if bare(s.source) == wrong] == [
+        "guard of another"
+    ]
+
+
 def test_a_sum_that_keeps_the_last_alone_is_a_slip():
     source = solution("06-gemm-naive", "gemm-kernel")
     wrong = bare(source.replace("sum += A", "sum = A"))

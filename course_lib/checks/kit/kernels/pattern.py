@@ -6,6 +6,7 @@ from course_lib.checks.kit.kernels.running import owner_of, triple
 
 MOST = 20_000  # elements looked at one by one
 END = "the ragged edge"
+LAST = "only the last one: does the guard stop one too early?"
 
 
 def pattern(mask, launch):
@@ -24,7 +25,7 @@ def _by_place(mask, launch):
     if right == threads:
         return f"only the first {right:,} are right, as many as a block has threads: is blockIdx.x in the index?"
     if right == flat.size - 1:
-        return "only the last one: does the guard stop one too early?"
+        return LAST
     if right % threads == 0:
         return f"from element {right:,} on: the last block, which has fewer elements than threads"
     return f"everything from element {right:,} on"

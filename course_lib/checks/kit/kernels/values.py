@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import Mismatch, Rules
-from course_lib.checks.kit.kernels.pattern import pattern
+from course_lib.checks.kit.kernels.pattern import LAST, pattern
 from course_lib.checks.kit.kernels.running import bits_of
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.probe import Answer
@@ -173,6 +173,8 @@ def cause_of(bad, pairs):
         or _misplaced(bad)
         or pattern(bad.mask, launch)
     )
+    if said == LAST and any(pattern(other.mask, run.launch) != LAST for run, other in pairs):
+        said = None
     if said or not bad.silent.any():
         return said
     return "no thread writes these elements: check the guard, and the index that a thread computes"
@@ -224,6 +226,10 @@ def _misplaced(bad):
     off = np.minimum(np.abs(got - known[at - 1]), np.abs(got - known[at]))
     if not (off <= np.max(allowed.value)).mean() > 0.9:
         return None
+    if not bad.want[written].any():
+        return (
+            "0 belongs here, and these are numbers of other places: what is loaded past the edge?"
+        )
     return "right numbers in the wrong places: check the index of the store or of the load, and its stride"
 
 

@@ -24,6 +24,7 @@ KINDS = {
     "no barrier": hazards.no_barrier,
     "guard left out": guards.left_out,
     "half a guard": guards.half,
+    "guard of another": guards.of_another_load,
     "comparison": guards.comparison,
     "axes": index.axes_exchanged,
     "leading dimension": index.leading_dimension,
@@ -73,6 +74,9 @@ KINDS = {
     "another size": sizes.another_size,
     "by heart": sizes.by_heart,
     "guard variable": sizes.guard_variable,
+    "whole blocks": guards.whole_blocks,
+    "clamped": guards.clamped,
+    "end at an address": loops.ends_at_an_address,
 }
 
 

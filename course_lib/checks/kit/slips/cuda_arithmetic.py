@@ -255,5 +255,11 @@ def statements_exchanged(code):
         for t in (t for t in plain if t.start == s.end and t.depth == s.depth):
             if code[s.start] != "return" != code[t.start]:
                 says = "two statements are swapped: the second one comes first"
-                text = f"{code.text(t.start, t.end)} {code.text(s.start, s.end)}"
-                yield says, (s.start, t.end, text)
+                yield says, _turned(code, s, t)
+    loops = [s for s in code.statements if s.kind == "for"]
+    for s, t in ((s, t) for s in loops for t in loops if t.start == s.end and t.depth == s.depth):
+        yield "two loops are swapped: the second one comes first", _turned(code, s, t)
+
+
+def _turned(code, s, t):
+    return s.start, t.end, f"{code.text(t.start, t.end)} {code.text(s.start, s.end)}"

@@ -1,5 +1,7 @@
 """Slips in guards: left out, half of one, off by one, another bound, a thread that leaves before a barrier."""
 
+import re
+
 from course_lib.checks.kit.slips.cuda_segments import COMPARE
 
 TURNED = {"<": ">=", ">=": "<", "<=": ">", ">": "<=", "==": "!=", "!=": "=="}
@@ -99,6 +101,38 @@ def comparison(code):
         yield f"{where} is inverted", (at, at + 1, TURNED[code[at]])
 
 
+def whole_blocks(code):
+    """n / blockDim.x * blockDim.x for n: only full blocks work."""
+    for _, at in _comparisons(code):
+        begin = rf"\b{code[at - 1]} = blockIdx\.\w \* (blockDim\.\w|\d+)"
+        width = re.search(begin, code.source)
+        if code[at] in ("<", ">=") and code[at + 1] in code.sizes and width:
+            size, width = code[at + 1], width[1]
+            says = f"the last elements along `{size}` are left out: those that fill no block of `{width}`"
+            yield says, (at + 1, at + 2, f"{size} / {width} * {width}")
+
+
+def clamped(code):
+    """min(i, M - 1) for a guard: the last row or column again, past the edge."""
+    for a, b in conditions(code):
+        colon = code.until(b, ":") if code[b] == "?" else None
+        inner = next((s for s in code.statements if s.kind == "if" and s.start + 2 == a), None)
+        first, last = (b, colon) if colon else (inner.body, inner.end)
+        for c, d in code.parts(a, b, "&&"):
+            at = code.first(c, d, "<")
+            found = at and code[at + 1] in code.sizes and _found(code, c, at, first, last)
+            if found:
+                text = f"min({code.text(c, at)}, {code[at + 1]} - 1)"
+                says = f"past the edge along `{code[at + 1]}`, the last row or column is used once more"
+                yield says, (c, d, "true"), *[(i, i + at - c, text) for i in found]
+
+
+def _found(code, a, b, first, last):
+    """Where the tokens a to b - 1 stand again among the tokens first to last - 1."""
+    here = code.texts(a, b)
+    return [i for i in range(first, last) if code.texts(i, i + b - a) == here]
+
+
 def _comparisons(code):
     """(as a student knows it, the token of the operator) of each comparison in a guard."""
     for a, b in conditions(code):
@@ -142,6 +176,17 @@ def another_guard(code):
         for c, d in found:
             if code.text(a, b) != code.text(c, d) and code.usable(c, d, a):
                 yield "the guard here belongs to another statement", (a, b, code.text(c, d))
+
+
+def of_another_load(code):
+    """k0 + x < K for k0 + y < K: one half of a guard, with the same bound, of another one."""
+    found = [part for a, b in conditions(code) for part in code.parts(a, b, "&&")]
+    for a, b in found:
+        ends = f" < {code[b - 1]}"
+        for text in dict.fromkeys(code.text(*part) for part in found if code.usable(*part, a)):
+            if code[b - 1] in code.sizes and text.endswith(ends) and text != code.text(a, b):
+                says = f"a guard along `{code[b - 1]}` is that of another access: each must check its own index"
+                yield says, (a, b, text)
 
 
 def leaves_early(code):

@@ -2,12 +2,12 @@
 
 HINTS = {
     "memcheck": (
-        "guard left out", "half a guard", "comparison", "end of loop", "guard too late",
+        "guard left out", "half a guard", "comparison", "end of loop", "guard too late", "guard of another",
         "leading dimension", "bounds", "shared size", "builtin", "index term", "transposed",
         "strides", "strides ignored", "start value", "one beside", "axes", "begin of loop", "step of loop",
         "another size", "by heart", "constant", "guard variable", "arguments",
         "places", "another guard", "number left out", "indirection", "statement left out", "another index",
-        "whole division",
+        "whole division", "end at an address", "clamped",
     ),
     "racecheck": (
         "no barrier", "barrier moved", "atomic", "barrier in the last round", "step of loop",
@@ -34,16 +34,17 @@ HINTS = {
         "order of a difference", "index term", "function", "scalar", "extra factor", "last tile",
         "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
         "another size", "by heart", "constant", "statement left out", "guard left out", "half a guard",
-        "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds", "whole division",
-        "shuffle", "atomic",
+        "guard of another", "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds",
+        "whole division", "shuffle", "atomic",
         "another guard", "places", "unfilled", "one beside", "guard variable", "exchanged statements", "another index",
+        "whole blocks", "clamped", "end at an address",
     ),
     "never written": (
-        "axes", "builtin", "half a guard", "comparison", "index term", "no loop", "step of loop",
+        "axes", "builtin", "half a guard", "comparison", "index term", "no loop", "step of loop", "guard of another",
         "bounds", "leading dimension", "early return", "begin of loop", "transposed",
         "constant", "another size", "by heart", "guard variable", "whole division",
         "another guard", "places", "statement left out", "end of loop", "last tile",
-        "another index", "guard left out", "arguments",
+        "another index", "guard left out", "arguments", "whole blocks",
     ),
     "timeout": ("step of loop", "end of loop", "begin of loop", "constant", "comparison"),
     "limit": (

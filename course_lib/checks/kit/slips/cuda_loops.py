@@ -1,7 +1,7 @@
 """Slips in loops: begin, end, step, one round too few or too many, none at all."""
 
 from course_lib.checks.kit.slips.cuda_guards import BESIDE
-from course_lib.checks.kit.slips.cuda_segments import COMPARE, without
+from course_lib.checks.kit.slips.cuda_segments import COMPARE, sums, without
 
 
 def _loops(code):
@@ -42,6 +42,25 @@ def end_of_loop(code):
                 yield f"{name} ends at `{other}`", (at + 1, b, other)
 
 
+def ends_at_an_address(code):
+    """A walk down a column that ends at an address: not the same row in every column."""
+    for s, _, (a, b), _ in _loops(code):
+        size = code.text(a + 2, b)
+        for segment, terms in sums(code) if code[a + 1] == "<" and size in code.sizes else ():
+            row = next((code.parts(*term, "*") for term in terms if code[term[0]] == code[a]), ())
+            if len(row) == 2 and segment.array and s.body <= segment.a < s.end:
+                at, width = code.text(segment.a, segment.b), code.text(*row[1])
+                name = "the loop down a column"
+                says = (
+                    f"{name} ends where the last row begins: only the first column has its last row"
+                )
+                yield says, (a, b, f"{at} <= ({size} - 1) * {width}")
+                says = f"{name} ends before the last element of all: the last column lacks it"
+                yield says, (a, b, f"{at} < {size} * {width} - 1")
+                says = f"{name} ends one element too late: the first column takes what lies past the array"
+                yield says, (a, b, f"{at} <= {size} * {width}")
+
+
 def _ends(code):
     """(which loop, the token of the comparison that ends it, the token behind its bound)."""
     for _, _, (a, b), _ in _loops(code):
@@ -62,6 +81,10 @@ def last_tile(code):
         yield f"{name} leaves out the last part, which is shorter than a step", (a, b, test)
         says = f"{name} runs only whole rounds: the remainder of the division is left out"
         yield says, (at + 1, b, f"{bound} / {step} * {step}")
+        factors = code.parts(plus + 1, code.parts(plus, d, ",")[0][1], "*")
+        for part in (code.text(*factor) for factor in factors if len(factors) > 1):
+            says = f"the last `{bound} % {part}` are left out: `{bound}` divided by `{part}` is rounded down"
+            yield says, (at + 1, b, f"{bound} / {part} * {part}")
 
 
 def begin_of_loop(code):

@@ -59,6 +59,13 @@ brackets: $a + $b / $c => ($a + $b) / $c :: the result you get from `$$`: too mu
 brackets: $a + $b + $c / $d => $a + ($b + $c) / $d :: the result you get from `$$`: too much is divided
 brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` is inside the `max`: it belongs before it
 brackets: $a + $b * $c => ($a + $b) * $c :: the result you get from `$$`: too much is multiplied
+brackets: $a * $b + $c => $a * ($b + $c) :: the result you get from `$$`: too much is multiplied
+brackets: $a * $b + $c + $d => $a * ($b + $c + $d) :: the result you get from `$$`: too much is multiplied
+brackets: $a * $b + $c + $d => $a * $b + $c + $a * $d :: `$a` multiplies `$d` as well
+brackets: $a * $b + $c => $b * ($a + $c) :: the result you get from `$$`: too much is multiplied
+brackets: $a / $b + $c => ($a + $c) / $b :: the result you get from `$$`: too much is divided
+brackets: $a // ($b + $c) => ($a - $c) // $b \
+  :: `$c` is taken off `$a` once: it belongs to every `$b`
 brackets: $a // ($b * $c) => $a // $b * $c :: the result you get from `$$`: brackets are missing
 operands: $a @ $b => $b @ $a :: the operands of `@` are swapped: `$b @ $a`
 operands: $a @ $b => $a * $b \
@@ -68,6 +75,8 @@ transposed: $a @ $b => $a.T @ $b :: `$a.T @ $b`: an extra `.T`
 transposed: $a @ $b => $a @ $b.T :: `$a @ $b.T`: an extra `.T`
 rounding: -(-$a // $b) => $a // $b :: `$a // $b` rounds down: round up
 rounding: -(-$a // $b) => $a // $b + 1 :: `$$` is one too many where it divides evenly
+rounding: -(-$a // $b) => round($a / $b) :: `$a / $b` is rounded to the nearest whole number: round it up
+rounding: math.ceil($a) => round($a) :: `$a` is rounded to the nearest whole number: round it up
 rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
 rounding: -(-$a // $b) * $c => -(-($a * $c) // $b) \
   :: the product with `$c` is rounded up: round up `$a / $b` alone, then multiply
