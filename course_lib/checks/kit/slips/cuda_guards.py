@@ -58,6 +58,25 @@ def _quoted(code, a, b):
     return f"the condition {text}" if text[0] == "`" else text
 
 
+def clamped(code):
+    """The last number once more where a 0 belongs: X[min(i, n - 1)] for i < n ? X[i] : 0; at one load, or at all."""
+    found = [edit for start, at in conditions(code) for edit in _clamp(code, start, at)]
+    says = "beyond the edge the last number is taken once more: a 0 belongs there"
+    yield from [(says, *found)] if len(found) > 1 else []
+    yield from ((says, edit) for edit in found)
+
+
+def _clamp(code, start, at):
+    colon, last = _choice(code, at) if code[at] == "?" else (at, at)
+    load = code.text(at + 1, colon)
+    for a, b in code.parts(start, at, "&&"):
+        less = code.first(a, b, "<")
+        index, bound = (code.text(a, less), code.text(less + 1, b)) if less else ("", "")
+        load = load.replace(index, f"min({index}, {bound} - 1)") if less else load
+    if code.text(colon + 1, last) == "0" and "min(" in load:
+        yield start, last, load
+
+
 def _choice(code, at):
     """(its colon, the token behind the choice) of the `?` at token `at`."""
     colon = code.until(at, ":")

@@ -57,6 +57,18 @@ def barrier_in_branch(code):
             yield says, (s.start, s.start, f"if ({test}) ")
 
 
+def barrier_passed_by(code):
+    """A barrier in a loop that some threads leave, or whose rounds they cut short, in front of it."""
+    inner = [t for t in code.statements if code[t.start] == "for"]
+    tests = [code.text(*c) for c in conditions(code)]
+    for s, name in _barriers(code):
+        for test in dict.fromkeys(tests) if any(t.body < s.start < t.end for t in inner) else ():
+            for word in ("break", "continue", "return"):
+                if not code.all(word):
+                    says = f"`{word}` is used where all threads must go on to {name}: some never reach it"
+                    yield says, (s.start, s.start, f"if (!({test})) {word};\n")
+
+
 def not_in_the_last_round(code):
     """A barrier left out for one round of the loop around it: if (half > 32), if (k0 + 16 < K)."""
     for s, name in _barriers(code):
