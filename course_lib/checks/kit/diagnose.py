@@ -149,10 +149,8 @@ def _of_float64(check, result, results, seed, fn):
     called = functools.partial(check.call, other) if check.call else other
     if any(m.kind == "dtype" for m in check.result(case, _answer(check, called, case)).misses):
         return None
-    told = (
-        "`float` as a dtype is float64" if word == "float" else f"`{word}` stands in your function"
-    )
-    return f"{told}, and nothing converts the result back: .astype(np.float32) at the end, or float32 from the start"
+    told = "`float` as a dtype" if word == "float" else f"the `{word}` in your function"
+    return f"a float64 slipped in: {told}. Convert the result back, .astype(np.float32), or use float32 from the start"
 
 
 def _of_form(check, result, results):

@@ -56,7 +56,7 @@ KINDS = {
     "factor for both": values.factor_for_both,
     "indirection": index.indirection,
     "another guard": guards.another_guard,
-    "clamped": guards.clamped,
+    "beyond the edge": guards.beyond,
     "guard too late": guards.for_the_store_alone,
     "start value": values.start_value,
     "function": values.functions,

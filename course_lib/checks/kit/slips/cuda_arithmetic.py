@@ -203,7 +203,7 @@ def functions(code):
 
 
 def closed_too_early(code):
-    """fmaxf(a, b) + c for fmaxf(a, b + c): a term of an argument outside of the call."""
+    """fmaxf(a, b) + c or fmaxf(a + c, b) for fmaxf(a, b + c): a term outside of the call, or at another argument."""
     for segment, terms in sums(code):
         at = next(
             (i for i in range(segment.a - 1, 0, -1) if code.partner.get(i, 0) >= segment.b), 0
@@ -213,8 +213,13 @@ def closed_too_early(code):
         for k, (a, b) in enumerate(terms):
             sign, end = code[terms[k - 1][1]] if k else "+", code.partner[at]
             told = code.quote(a, b, "term")
+            here, term = (*without(terms, k), ""), f" {sign} {code.text(a, b)}"
             says = f"{told} is outside of the brackets of `{code[at - 1]}(...)`: it belongs inside"
-            yield says, (*without(terms, k), ""), (end + 1, end + 1, f" {sign} {code.text(a, b)}")
+            yield says, here, (end + 1, end + 1, term)
+            for c, d in code.parts(at + 1, end, ","):
+                if not c <= a < d:
+                    says = f"{told} is added to the other argument of `{code[at - 1]}(...)`"
+                    yield says, here, (d, d, term)
 
 
 def _positive_alone(code, at, value, end):

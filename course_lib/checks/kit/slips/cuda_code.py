@@ -163,7 +163,8 @@ class Code:
             and self[at + 3] in (",", ";")
             and re.fullmatch(BUILTIN, self[at + 2])
         )
-        known = name if name in self.told else self[at + 2] if is_built_in else None
+        known = self[at + 2] if is_built_in and name not in self.told else name
+        known = known if known in self.told or re.fullmatch(BUILTIN, known) else None
         return f"`{known}`" if known else "another variable"
 
     def locals(self):

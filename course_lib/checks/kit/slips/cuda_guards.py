@@ -58,22 +58,29 @@ def _quoted(code, a, b):
     return f"the condition {text}" if text[0] == "`" else text
 
 
-def clamped(code):
-    """The last number once more where a 0 belongs: X[min(i, n - 1)] for i < n ? X[i] : 0; at one load, or at all."""
-    found = [edit for start, at in conditions(code) for edit in _clamp(code, start, at)]
-    says = "beyond the edge the last number is taken once more: a 0 belongs there"
-    yield from [(says, *found)] if len(found) > 1 else []
-    yield from ((says, edit) for edit in found)
+BEYOND = {
+    "last number is taken once more": "min({0}, {1} - 1)",
+    "first number is taken": "({0} < {1} ? {0} : 0)",
+    "index begins anew": "(({0}) % ({1}))",
+}
 
 
-def _clamp(code, start, at):
-    colon, last = _choice(code, at) if code[at] == "?" else (at, at)
-    load = code.text(at + 1, colon)
+def beyond(code):
+    """Another number where a 0 belongs, in all loads: X[min(i, n - 1)] for i < n ? X[i] : 0."""
+    choices = [at for at in conditions(code) if code[at[1]] == "?"]
+    for says, form in BEYOND.items():
+        edits = [edit for start, at in choices for edit in _beyond(code, start, at, form)]
+        yield from [(f"beyond the edge the {says}: a 0 belongs there", *edits)] if edits else []
+
+
+def _beyond(code, start, at, form):
+    colon, last = _choice(code, at)
+    load = whole = code.text(at + 1, colon)
     for a, b in code.parts(start, at, "&&"):
-        less = code.first(a, b, "<")
-        index, bound = (code.text(a, less), code.text(less + 1, b)) if less else ("", "")
-        load = load.replace(index, f"min({index}, {bound} - 1)") if less else load
-    if code.text(colon + 1, last) == "0" and "min(" in load:
+        if less := code.first(a, b, "<"):
+            index = code.text(a, less)
+            load = load.replace(index, form.format(index, code.text(less + 1, b)))
+    if code.text(colon + 1, last) == "0" and load != whole:
         yield start, last, load
 
 

@@ -31,7 +31,8 @@ HINTS = {
     ),
     "values": (
         "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
-        "order of a difference", "index term", "function", "clamped", "brackets", "scalar", "extra factor", "last tile",
+        "order of a difference", "index term", "function", "beyond the edge", "brackets", "scalar",
+        "extra factor", "last tile",
         "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
         "another size", "by heart", "constant", "statement left out", "guard left out", "half a guard",
         "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds", "whole division",
