@@ -72,8 +72,8 @@ def _or_behind(code, s):
 
 def barrier_passed_by(code):
     """A barrier in a loop that some threads leave, or whose rounds they cut short, in front of it."""
-    tests = [code.text(*c) for c in conditions(code)]
     for s, name in _barriers(code):
+        tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
         for test in dict.fromkeys(tests) if _loops_around(code, s) else ():
             for word in ("break", "continue", "return"):
                 if not code.all(word):
