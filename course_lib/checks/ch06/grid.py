@@ -28,6 +28,8 @@ def _cases(rng):
         Case((M, N, (32, 8)), "ragged"),
         Case((N, M, (16, 16)), "square blocks"),
         Case((64, 32, (32, 8)), "no edge"),
+        Case((8 * M, 32 * N + 3, (32, 8)), "an edge on the right alone"),
+        Case((8 * N + 5, 32 * M, (32, 8)), "an edge below alone"),
         Case((1, 1, (32, 8)), "one element"),
         Case((3, 1000, (8, 32)), "a few long rows"),
         Case((M, 3, (1, 256)), "blocks one thread wide"),

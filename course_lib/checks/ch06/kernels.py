@@ -244,7 +244,7 @@ def _gemm_launch(
 def _gemm_cases(rng):
     M, N, K = (int(rng.integers(low, low + 9)) for low in (41, 53, 15))
     alpha, beta = (float(x) for x in rng.uniform(0.3, 1.9, 2))
-    both = (alpha, -beta)
+    both = (alpha, -beta / 4)  # between -1 and 1, as beta or -1 - beta is not always
     return [
         _gemm_launch(rng, (M, N, K), (alpha, beta), "by rows, without gaps"),
         _gemm_launch(rng, (M, N, K), both, "gaps between the rows", gaps=(3, 5, 7)),

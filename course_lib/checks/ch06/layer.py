@@ -12,6 +12,7 @@ from course_lib.checks.kit.trees import copied
 from course_lib.gpu.gemm import RUNGS
 
 RUNG = RUNGS["naive"]
+TAKES = {"Z": ("A_prev", "W"), "dW": ("A_prev.T", "dZ"), "dA": ("dZ", "W.T")}
 FORMULAS = {"Z": "Z = A_prev W", "dW": "dW = A_prev^T dZ", "dA": "dA = dZ W^T"}
 
 
@@ -44,6 +45,7 @@ class _Launcher:
                 f"{where}: {error['tool']}, the kernel has a fault in {array} (its {error['array']}): a size "
                 "or a stride is not that of this matrix",
                 where=f"M, N, K = {sizes}; A is {names[0]}, B is {names[1]}; strides of A, B, D: {strides}",
+                likely=_amiss(self.arrays, out, names, sizes, strides),
             )
         self.done.append((out, names, sizes, strides))
         self.held[out] = self.arrays[out].copy()
@@ -112,6 +114,28 @@ def _wanted(given):
     return {"Z": A_prev @ W, "dW": A_prev.T @ dZ, "dA": dZ @ W.T}
 
 
+def _amiss(arrays, out, names, sizes, strides):
+    """How a launch differs from the one that gives this product, or its transpose: in words, or None."""
+    takes = [name.removesuffix(".T") for name in TAKES[out]]
+    views = [arrays[n.removesuffix(".T")].T if ".T" in n else arrays[n] for n in (*TAKES[out], out)]
+    if names == takes[::-1]:
+        views = [views[1].T, views[0].T, views[2].T]
+    elif names != takes:
+        return f"{FORMULAS[out]} takes {takes[0]} and {takes[1]}, not {names[0]} and {names[1]}"
+    (M, K), (_, N) = views[0].shape, views[1].shape
+    told = [
+        f"{n} must be {w}, not {g}"
+        for n, w, g in zip("MNK", (M, N, K), sizes, strict=True)
+        if w != g
+    ]
+    for X, view, got in zip("ABD", views, strides, strict=True):
+        want = tuple(step // view.itemsize for step in view.strides)
+        if got != want:
+            unit = " in bytes" if got == view.strides else ""
+            told.append(f"the strides of {X} must be {want} in elements, not {got}{unit}")
+    return "; ".join(told) or None
+
+
 def _launched(launcher, name):
     """The launches that wrote to a result, in words: enough to tell one mistake from another."""
     said = [
@@ -151,6 +175,9 @@ def _check_layer(fn, rng, B, n_in, n_out):
                 not wrong.any(),
                 f"{FORMULAS[name]} is not right: {int(wrong.sum())} of {wrong.size} elements",
                 where=_launched(launcher, name),
+                likely=next(
+                    (_amiss(arrays, *one) for one in launcher.done[::-1] if one[0] == name), None
+                ),
             )
         done = len(launcher.done)
         require(done == 3, f"{done} launches where three are enough")

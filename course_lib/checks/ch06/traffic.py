@@ -101,7 +101,15 @@ def check_best_width(fn, *, rng):
         known = isinstance(got, int | float | np.number) and got in WIDTHS
         widths = ", ".join(map(str, given.values()))
         where = f"{stored}; both by rows, A by columns, B by columns, both by columns: {widths}"
-        require(known, "best_width must be one of 32, 16, 8, 4, 2, 1", got=repr(got), where=where)
+        whole = isinstance(got, int | np.integer) and 0 < got < 32
+        rows = f"with {got} columns a warp of 32 has no whole number of rows: try the divisors of 32 alone"
+        require(
+            known,
+            "best_width must be one of 32, 16, 8, 4, 2, 1",
+            got=repr(got),
+            where=where,
+            likely=rows if whole else None,
+        )
         least = min(step_sectors(w, a, b) for w in WIDTHS)
         require(
             step_sectors(got, a, b) == least,

@@ -65,6 +65,12 @@ def patterns(rng):
             t // 2 * step,
             200,
         ),
+        (
+            "16 elements of a row, then 16 of a column: tile[40][t], tile[t][5]",
+            np.where(t < 16, 40, t),
+            np.where(t < 16, t, 5),
+            32,
+        ),
         ("a diagonal: tile[t][31 - t]", t, 31 - t, width + 12),
         ("a row in another order", t * 0 + 1, rng.permutation(32), width + 12),
         ("32 elements at random", rng.integers(0, 60, 32), rng.integers(0, width, 32), width),

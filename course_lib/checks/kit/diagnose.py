@@ -15,6 +15,7 @@ from course_lib.checks.kit.known.explain import (
     slip_cause,
 )
 from course_lib.checks.kit.known.guess import guess
+from course_lib.checks.kit.known.own_numbers import with_float32
 from course_lib.checks.kit.known.parts import Evidence, names_of, seldom
 from course_lib.checks.kit.limits import as_long_as, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
@@ -68,6 +69,7 @@ def _of_what_came(check, result, results, seed, fn):
     return (
         planted_cause(check.cases.__module__, check.name, fits, _limit(results), fn)
         or _of_author(check, miss, results)
+        or (miss.kind == "dtype" and _of_float64(check, result, results, seed, fn))
         or (None if miss.kind == "values" else _of_form(check, result, results))
         or (_is_evidence(results) and _is_enough(results) and _of_slip(check, fits, results))
         or (
@@ -135,6 +137,20 @@ def _of_author(check, miss, results):
         if all(_is_like(check, wrong, r) for r in results):
             return text
     return None
+
+
+@guess
+def _of_float64(check, result, results, seed, fn):
+    """The float64 that the function names is why, if with float32 in its place the dtype is right."""
+    word, other = with_float32(fn) or (None, None)
+    if not word or result.misses[0].got.dtype != np.float64:
+        return None
+    case = check.draw(seed)[[r is result for r in results].index(True)]
+    called = functools.partial(check.call, other) if check.call else other
+    if any(m.kind == "dtype" for m in check.result(case, _answer(check, called, case)).misses):
+        return None
+    told = "`float` as a dtype" if word == "float" else f"the `{word}` in your function"
+    return f"a float64 slipped in: {told}. Convert the result back, .astype(np.float32), or use float32 from the start"
 
 
 def _of_form(check, result, results):

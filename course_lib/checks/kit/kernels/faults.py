@@ -23,6 +23,10 @@ WHOSE_ELSE = (
     "stride, and the bound of the loop around it"
 )
 IN_A_TABLE = "the index runs past the end of the array: check the loop's bound, the offset, and the array's size"
+BEFORE_A_TABLE = (
+    "the index lies before the first element: check what the guard before this access asks (the thread, its place in "
+    "the block or among all?), and the offset"
+)
 
 OF_A_FRAGMENT = (
     "the 16 x 16 numbers of the fragment reach beyond the array: check the first one's address, and the leading "
@@ -54,7 +58,7 @@ def _outside(run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
     if error["array"] not in run.launch.args:
         whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
-        return OF_A_FRAGMENT if whole else IN_A_TABLE
+        return OF_A_FRAGMENT if whole else BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
         return WHOSE_ELSE

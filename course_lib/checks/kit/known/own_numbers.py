@@ -57,6 +57,34 @@ def numbers_of(answer):
     return found
 
 
+def with_float32(answer):
+    """(the word, the same function with float32 in its place) where it names float64, double or float; or None."""
+    if not isinstance(answer, types.FunctionType):
+        return None
+    codes = list(_codes(answer.__code__))
+    there = {
+        *(
+            name
+            for code in codes
+            for name in code.co_names + code.co_consts
+            if isinstance(name, str)
+        )
+    }
+    word = next((word for word in ("float64", "double", "float") if word in there), None)
+    held = {**answer.__globals__, "float": np.float32}
+    code = _in_float32(answer.__code__)
+    parts = code, held, answer.__name__, answer.__defaults__, answer.__closure__
+    return word and (word, types.FunctionType(*parts))
+
+
+def _in_float32(code):
+    def new(x):
+        return "float32" if x in ("float64", "double") else x
+
+    parts = (_in_float32(x) if isinstance(x, types.CodeType) else new(x) for x in code.co_consts)
+    return code.replace(co_names=(*map(new, code.co_names),), co_consts=(*parts,))
+
+
 def _held(fn, names):
     """What a function uses besides its own code: by name, from the function around it, as defaults."""
     around = [cell.cell_contents for cell in fn.__closure__ or ()]

@@ -202,6 +202,26 @@ def functions(code):
                 yield f"{name} is left out: {told} is used as it is", (at, end + 1, code.text(a, b))
 
 
+def closed_too_early(code):
+    """fmaxf(a, b) + c or fmaxf(a + c, b) for fmaxf(a, b + c): a term outside of the call, or at another argument."""
+    for segment, terms in sums(code):
+        at = next(
+            (i for i in range(segment.a - 1, 0, -1) if code.partner.get(i, 0) >= segment.b), 0
+        )
+        if code[at] != "(" or not code[at - 1].isidentifier() or segment.whole or segment.compared:
+            continue
+        for k, (a, b) in enumerate(terms):
+            sign, end = code[terms[k - 1][1]] if k else "+", code.partner[at]
+            told = code.quote(a, b, "term")
+            here, term = (*without(terms, k), ""), f" {sign} {code.text(a, b)}"
+            says = f"{told} is outside of the brackets of `{code[at - 1]}(...)`: it belongs inside"
+            yield says, here, (end + 1, end + 1, term)
+            for c, d in code.parts(at + 1, end, ","):
+                if not c <= a < d:
+                    says = f"{told} is added to the other argument of `{code[at - 1]}(...)`"
+                    yield says, here, (d, d, term)
+
+
 def _positive_alone(code, at, value, end):
     """if (x > 0) y = x: for y = fmaxf(x, 0)."""
     s = next(s for s in code.statements if s.kind == ";" and s.start < at < s.end)

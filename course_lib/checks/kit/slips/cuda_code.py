@@ -156,8 +156,16 @@ class Code:
         return " and ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
     def named(self, name):
-        """A variable as a student knows it."""
-        return f"`{name}`" if name in self.told else "another variable"
+        """A variable as a student knows it: by its name in the task, or as the threadIdx.x that it was set to."""
+        at = next((at for own, _, at in self.locals() if own == name), -2)
+        is_built_in = (
+            self[at + 1] == "="
+            and self[at + 3] in (",", ";")
+            and re.fullmatch(BUILTIN, self[at + 2])
+        )
+        known = self[at + 2] if is_built_in and name not in self.told else name
+        known = known if known in self.told or re.fullmatch(BUILTIN, known) else None
+        return f"`{known}`" if known else "another variable"
 
     def locals(self):
         """(name, its type, the token where it is declared) of every variable of the bodies."""

@@ -60,6 +60,32 @@ def _quoted(code, a, b):
     return f"the condition {text}" if text[0] == "`" else text
 
 
+BEYOND = {
+    "last number is taken once more": "min({0}, {1} - 1)",
+    "first number is taken": "({0} < {1} ? {0} : 0)",
+    "index begins anew": "(({0}) % ({1}))",
+}
+
+
+def beyond(code):
+    """Another number where a 0 belongs, in all loads: X[min(i, n - 1)] for i < n ? X[i] : 0."""
+    choices = [at for at in conditions(code) if code[at[1]] == "?"]
+    for says, form in BEYOND.items():
+        edits = [edit for start, at in choices for edit in _beyond(code, start, at, form)]
+        yield from [(f"beyond the edge the {says}: a 0 belongs there", *edits)] if edits else []
+
+
+def _beyond(code, start, at, form):
+    colon, last = _choice(code, at)
+    load = whole = code.text(at + 1, colon)
+    for a, b in code.parts(start, at, "&&"):
+        if less := code.first(a, b, "<"):
+            index = code.text(a, less)
+            load = load.replace(index, form.format(index, code.text(less + 1, b)))
+    if code.text(colon + 1, last) == "0" and load != whole:
+        yield start, last, load
+
+
 def _choice(code, at):
     """(its colon, the token behind the choice) of the `?` at token `at`."""
     colon = code.until(at, ":")

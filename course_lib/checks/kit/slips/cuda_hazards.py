@@ -50,18 +50,41 @@ def barrier_in_branch(code):
             if t.kind == "if" and t.end == s.start and code[t.body] != "{":
                 inside = code.text(t.body, t.end)
                 edit = (t.body, s.end, f"{{ {inside} __syncthreads(); }}")
-                yield f"{name} is inside the `if` before it", edit
+                yield f"{name} is inside the `if` before it{_or_behind(code, s)}", edit
         tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
         for test in dict.fromkeys(tests):
-            says = f"{name} is inside an `if`: not all threads of a block reach it"
+            says = f"{name} is inside an `if`{_or_behind(code, s)}: not all threads of a block reach it"
             yield says, (s.start, s.start, f"if ({test}) ")
+
+
+def _loops_around(code, s):
+    return [t for t in code.statements if code[t.start] == "for" and t.body < s.start < t.end]
+
+
+def _or_behind(code, s):
+    """What else leaves threads out of a barrier in a loop."""
+    return (
+        ", or in a loop that some threads leave earlier than others"
+        if _loops_around(code, s)
+        else ""
+    )
+
+
+def barrier_passed_by(code):
+    """A barrier in a loop that some threads leave, or whose rounds they cut short, in front of it."""
+    for s, name in _barriers(code):
+        tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
+        for test in dict.fromkeys(tests) if _loops_around(code, s) else ():
+            for word in ("break", "continue", "return"):
+                if not code.all(word):
+                    says = f"`{word}` is used where all threads must go on to {name}: some never reach it"
+                    yield says, (s.start, s.start, f"if (!({test})) {word};\n")
 
 
 def not_in_the_last_round(code):
     """A barrier left out for one round of the loop around it: if (half > 32), if (k0 + 16 < K)."""
     for s, name in _barriers(code):
-        loops = [t for t in code.statements if code[t.start] == "for" and t.body < s.start < t.end]
-        if loops:
+        if loops := _loops_around(code, s):
             ends = [i for i in range(loops[-1].start, loops[-1].body) if code[i] == ";"]
             test, step = (
                 code.texts(ends[0] + 1, ends[1]),

@@ -12,7 +12,7 @@ HINTS = {
     "racecheck": (
         "no barrier", "barrier moved", "atomic", "barrier in the last round", "step of loop",
         "builtin", "begin of loop", "guard left out", "index term", "early return",
-        "barrier in a branch", "comparison", "half a guard", "axes",
+        "barrier in a branch", "barrier passed by", "comparison", "half a guard", "axes",
         "constant", "leading dimension", "another size", "by heart", "transposed",
         "shared turned", "one beside", "another index", "places", "end of loop", "arguments", "guard variable",
         "statement left out", "strides", "whole division",
@@ -26,12 +26,13 @@ HINTS = {
         "step of loop",
     ),
     "synccheck": (
-        "barrier in a branch", "early return", "barrier in the last round", "barrier moved",
+        "barrier in a branch", "barrier passed by", "early return", "barrier in the last round", "barrier moved",
         "no barrier", "comparison", "end of loop", "begin of loop", "step of loop",
     ),
     "values": (
         "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
-        "order of a difference", "index term", "function", "scalar", "extra factor", "last tile",
+        "order of a difference", "index term", "function", "beyond the edge", "brackets", "scalar",
+        "extra factor", "last tile",
         "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
         "another size", "by heart", "constant", "statement left out", "guard left out", "half a guard",
         "guard of another", "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds",

@@ -61,10 +61,10 @@ def _named(code, index):
     return code[index - 1]
 
 
-def other_counters(code, segment):
-    """(token, another integer variable that can stand there) for each integer variable of a segment."""
+def other_counters(code, segment, *more):
+    """(token, another integer variable that can stand there, or one of `more`) for each of a segment."""
     for at in range(segment.a, segment.b):
-        for other in code.counters if code[at] in code.counters else ():
+        for other in (*code.counters, *more) if code[at] in code.counters else ():
             if other != code[at] and code.visible(other, at):
                 yield at, other
 

@@ -103,6 +103,6 @@ def _numbers(code):
 def guard_variable(code):
     """One integer variable for another in a comparison: i > 0 for t > 0."""
     for segment in segments(code):
-        for at, other in other_counters(code, segment) if segment.compared else ():
+        for at, other in other_counters(code, segment, "blockIdx.x") if segment.compared else ():
             says = f"a comparison uses {code.named(other)}, not {code.named(code[at])}"
             yield says, (at, at + 1, other)

@@ -78,6 +78,18 @@ rounding: -(-$a // $b) => $a // $b + 1 :: `$$` is one too many where it divides 
 rounding: -(-$a // $b) => round($a / $b) :: `$a / $b` is rounded to the nearest whole number: round it up
 rounding: math.ceil($a) => round($a) :: `$a` is rounded to the nearest whole number: round it up
 rounding: -(-$a // $b) => $a / $b :: `$a / $b` is not rounded: round it up
+rounding: (-(-$a // $b), -(-$c // $d)) => ($a // $b + ($c % $d > 0), -(-$c // $d)) \
+  :: `$a // $b` is one larger where `$c % $d` is not 0: the remainder of `$a` by `$b` decides
+rounding: (-(-$a // $b), -(-$c // $d)) => ($a // $b + ($c % $b > 0), -(-$c // $d)) \
+  :: `$a // $b` is one larger where `$c % $b` is not 0: the remainder of `$a` by `$b` decides
+rounding: (-(-$a // $b), -(-$c // $d)) => ($a // $b + ($a % $d > 0), -(-$c // $d)) \
+  :: `$a // $b` is one larger where `$a % $d` is not 0: the remainder of `$a` by `$b` decides
+rounding: (-(-$a // $b), -(-$c // $d)) => (-(-$a // $b), $c // $d + ($a % $b > 0)) \
+  :: `$c // $d` is one larger where `$a % $b` is not 0: the remainder of `$c` by `$d` decides
+rounding: (-(-$a // $b), -(-$c // $d)) => (-(-$a // $b), $c // $d + ($a % $d > 0)) \
+  :: `$c // $d` is one larger where `$a % $d` is not 0: the remainder of `$c` by `$d` decides
+rounding: (-(-$a // $b), -(-$c // $d)) => (-(-$a // $b), $c // $d + ($c % $b > 0)) \
+  :: `$c // $d` is one larger where `$c % $b` is not 0: the remainder of `$c` by `$d` decides
 rounding: -(-$a // $b) * $c => -(-($a * $c) // $b) \
   :: the product with `$c` is rounded up: round up `$a / $b` alone, then multiply
 rounding: -(-$a // $b) * $b => $a :: `$a` is not rounded up to a multiple of `$b`
