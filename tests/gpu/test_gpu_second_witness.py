@@ -108,3 +108,11 @@ def test_chapter_08_says_what_was_simulated():
     for name, numbers in zip(names, told, strict=True):
         low, high = shares()[name]
         assert [int(n) for n in numbers] == sorted({round(100 * low), round(100 * high)}), name
+
+
+def test_chapter_07_says_what_padding_saved_in_the_simulated_updates():
+    cycles = RECORDED["updates"]["cycles"]
+    pairs = zip(cycles["unpadded"], cycles["padded"], strict=True)
+    low, high = sorted(f"{without / padded:.1f}" for without, padded in pairs)
+    text = "\n".join(cell.source for cell in read("07-gemm-shared-memory", "lecture").cells)
+    assert f"{low} to {high} times as many cycles for the two updates" in text
