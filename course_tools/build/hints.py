@@ -19,12 +19,19 @@ JOINTS = ("", "then", "and", "and then", "and in it")  # between two blocks: the
 def laid_out(hint):
     """The hint as Markdown."""
     if "\n" in hint:
-        return "\n\n".join(_block(p) if is_code(p) else p for p in hint.strip().split("\n\n"))
+        return "\n\n".join(map(_paragraph, hint.strip().split("\n\n")))
     if "`" in hint:
         return _with_spans(hint)
     if hint.endswith((";", "}")) or "__syncthreads()" in hint:
         return _block("\n".join(_pieces(hint, keep=";")), "text")
     return _of_statements(hint)
+
+
+def _paragraph(text):
+    """A paragraph of a hint of several: code of Python or of CUDA C, or prose."""
+    if is_code(text):
+        return _block(text)
+    return _block(text, "text") if text.endswith((";", "}")) else text
 
 
 def is_code(text):
