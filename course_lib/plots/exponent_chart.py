@@ -51,7 +51,7 @@ def _draw(axis: Any, found: Sequence[Series], zones: Sequence[tuple[str, int, in
     for n, line in enumerate(found):
         look = {"color": COLOURS[n % 7], "linestyle": DASHES[n % 7], "marker": MARKERS[n % 7]}
         axis.plot(line.x, line.y, label=line.name, markersize=4, **look)
-    axis.set(xlabel="e, of numbers from 2^e on", ylabel="% of the numbers")
+    axis.set(xlabel="e: numbers from 2^e to 2^(e + 1)", ylabel="% of the numbers")
     axis.grid(axis="y")
     top = max(float(series.y.max()) for series in found)
     axis.set_ylim(0, 1.28 * top)

@@ -52,7 +52,7 @@ gemm_buffered_8x8(int M, int N, int K, float alpha, const float *__restrict__ A,
     fetch(0);
     for (int k = 0, now = 0; k < K; k += STEP, now ^= 1) {
         put(&a_tile[now][ak][ai], a_down, a_next), put(&b_tile[now][bk][bj], b_down, b_next);
-        __syncthreads();  // read after write: these tiles are there. Write after read: nobody uses the others any more
+        __syncthreads();  // read after write: these tiles are there. Write after read: nobody uses the others
         if (k + STEP < K) fetch(k + STEP);  // while the loop below computes
         #pragma unroll
         for (int n = 0; n < STEP; n++) {

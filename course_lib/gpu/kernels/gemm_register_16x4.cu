@@ -21,7 +21,7 @@ gemm_register_16x4(int M, int N, int K, float alpha, const float *__restrict__ A
 
     float d[16] = {0};
     for (int k0 = 0; k0 < K; k0 += 4) {
-        // Rows 2 and 3 of the tile swap their halves (column ^ 8): rows 0 and 2 would share their banks when B comes by columns.
+        // Rows 2 and 3 swap their halves (column ^ 8), or rows 0 and 2 share banks when B comes by columns.
         b_tile[tk][tj ^ (tk & 2) * 4] = k0 + tk < K && j0 + tj < N ? B[(k0 + tk) * b_row + (j0 + tj) * b_col] : 0;
         float a[4];
         #pragma unroll
@@ -31,7 +31,7 @@ gemm_register_16x4(int M, int N, int K, float alpha, const float *__restrict__ A
         #pragma unroll
         for (int k = 0; k < 4; k++)
             #pragma unroll
-            for (int j = 0; j < 16; j++) d[j] += a[k] * b_tile[k][j ^ (k & 2) * 4];  // all threads want the same word
+            for (int j = 0; j < 16; j++) d[j] += a[k] * b_tile[k][j ^ (k & 2) * 4];  // one word for all threads
         __syncthreads();  // write after read: nobody overwrites a tile that another still reads
     }
 

@@ -20,13 +20,13 @@ gemm_shared(int M, int N, int K, float alpha, const float *A, int a_row, int a_c
 
     float sum = 0;
     for (int k0 = 0; k0 < K; k0 += 32) {
-        // Outside of the matrices the tiles hold zeros, which change no sum; every thread takes part in every barrier.
+        // Outside of the matrices the tiles hold zeros, which change no sum; no thread skips a barrier.
         a_tile[ai][ak] = i0 + ai < M && k0 + ak < K ? A[(i0 + ai) * a_row + (k0 + ak) * a_col] : 0;
         b_tile[bk][bj] = k0 + bk < K && j0 + bj < N ? B[(k0 + bk) * b_row + (j0 + bj) * b_col] : 0;
         __syncthreads();  // read after write: nobody uses a tile before all 1,024 threads have filled it
 
         #pragma unroll
-        for (int k = 0; k < 32; k++) sum += a_tile[y][k] * b_tile[k][x];  // a: one word for the warp; b: 32 banks
+        for (int k = 0; k < 32; k++) sum += a_tile[y][k] * b_tile[k][x];  // a: one word for all; b: 32 banks
         __syncthreads();  // write after read: nobody overwrites a tile that another still reads
     }
 

@@ -60,7 +60,7 @@ class Report:
         for row in self.accesses:
             each = f"{row['sectors'] / row['requests']:.1f}" if row["sectors"] else ""
             rows.append((*(row[name] or "" for name in names), each))
-        return (*(name.replace("_", " ") for name in names), "sectors per request"), rows
+        return (*(name.replace("_", " ") for name in names), "sectors each"), rows
 
     def __str__(self):
         found = [error["message"] for error in self.errors] or ["no check found anything"]
