@@ -71,7 +71,8 @@ def _numeric_cases(rng):
     ):
         theta = np.round(1024 * rng.standard_normal(shape)) / 1024
         cases.append(Case((_cubic, theta, eps), label, scale=1e3 / eps))
-    return cases
+    theta = np.round(1024 * rng.standard_normal((5, 3))).T / 1024
+    return [*cases, Case((_cubic, theta, 2.0**-10), "a transposed matrix", scale=1e3 * 2**10)]
 
 
 def _central(f, theta, eps=1e-5):

@@ -25,8 +25,9 @@ def likely_cause(misses, results, right=()):
     }
     for rule in rules.get(misses[0][0].kind, ()):
         text = rule([*misses, *right] if rule in EVERYWHERE else misses)
-        if text:
-            return text
+        if text:  # of one part: nothing is said of the others
+            name = misses[0][0].name
+            return text if name == "the result" else text.replace("your result", name)
     return _only_square(results)
 
 
@@ -373,6 +374,8 @@ def _outer(misses):
 
 def _nothing(misses):
     name, printed = misses[0][0].name, all(r.answer.printed.strip() for _, r in misses)
+    if not printed and (empty := _empty_in(misses)):
+        return f"{empty} is empty there, and None comes back: something is wanted for it, too"
     if name != "the result":  # a part of what was returned
         why = (
             "do you print it instead of returning it"
@@ -388,10 +391,28 @@ def _nothing(misses):
 def _empty_list(misses):
     if any(len(m.got) for m, _ in misses):
         return None
+    if name := _empty_in(misses):
+        return (
+            f"{name} is empty there, and so is what you return: something is wanted for it, too. Is it an early "
+            "`return`, or a list that is filled only inside of the loop?"
+        )
     return (
         "nothing is in it: nothing was put in, or a generator, zip or map was gone through a second time, when it "
         "is used up; make a list of it first"
     )
+
+
+def _empty_in(misses):
+    """The name of an argument that is a list of nothing in all of these cases, or None."""
+    named = [
+        {
+            n
+            for n, arg in zip(r.names, r.case.args, strict=False)
+            if isinstance(arg, (list, tuple)) and not arg
+        }
+        for _, r in misses
+    ]
+    return min(set.intersection(*named), default=None)
 
 
 def _flat_list(misses):

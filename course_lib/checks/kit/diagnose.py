@@ -21,6 +21,7 @@ from course_lib.checks.kit.limits import as_long_as, is_telling
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
+from course_lib.checks.kit.words import in_new_form
 
 
 @guess
@@ -254,6 +255,8 @@ def _of_side_effect(check, miss, result):
             f"do that. Work on a copy, list({whole})"
         )
     short = part.split(" of ")[0] if " of " in part else part
+    if first.form:
+        return in_new_form(short, first.form)
     return (
         f"`{short} += ...`, `{short}[...] = ...` and `out={short}` write into the caller's array, even through "
         f"a second name: work on a copy, {short}.copy()"

@@ -26,6 +26,7 @@ class Change:
     path: tuple = ()  # of the array inside a list or dict
     slight: bool = False
     relisted: bool = False  # another array lies at that place: the list was changed
+    form: str = ""  # "shape (3,)": its own attribute was set, and its numbers are as they were
 
 
 @dataclass
@@ -88,7 +89,13 @@ def _changes(argument, before, after, held):
     if list(old) != list(new):
         return [Change(argument, relisted=True)]
     return [
-        Change(argument, path, _slight(old[path], new[path]), new[path] is not held[path])
+        Change(
+            argument,
+            path,
+            _slight(old[path], new[path]),
+            new[path] is not held[path],
+            new_form(old[path], new[path]),
+        )
         for path in old
         if not same(old[path], new[path])
     ]
@@ -104,6 +111,17 @@ def _slight(before, after):
         return False
     scale = 1 + np.abs(before).max(initial=0.0)
     return bool((np.abs(after - before) <= 8 * np.finfo(before.dtype).eps * scale).all())
+
+
+def new_form(before, after):
+    """ "shape (3,)" of an array that has the same bytes in another form, or "dtype int32"."""
+    if not isinstance(before, np.ndarray) or not isinstance(after, np.ndarray):
+        return ""
+    if before.tobytes() != after.tobytes():
+        return ""
+    if before.dtype != after.dtype:
+        return f"dtype {after.dtype}"
+    return f"shape {after.shape}" if before.shape != after.shape else ""
 
 
 def blank_in(error):

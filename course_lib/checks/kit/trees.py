@@ -133,7 +133,7 @@ def _copy_leaf(leaf):
     if type(leaf) in PLAIN:
         return leaf
     if isinstance(leaf, np.ndarray):
-        return leaf.copy()
+        return leaf.copy(order="K")  # in memory as the original: W.T stays what it is
     try:
         return copy.deepcopy(leaf)
     except (TypeError, ValueError, copy.Error):  # generators, modules, locks: shared, not copied

@@ -33,6 +33,15 @@ def failure_report(name, axes, result, results, cause, seed):
     return _add_inputs(report, name, result).add("again", again(seed))
 
 
+def in_new_form(name, form):
+    """The cause of an argument with the old bytes in a `new_form`."""
+    kind, other = form.split()[0], "reshape" if form.startswith("shape") else "astype"
+    return (
+        f"the caller's own {name} has {form} now: `{name}.{kind} = ...` changes the array itself, while "
+        f"{name}.{other}(...) makes a new one"
+    )
+
+
 def count(n, noun):
     """ "1 case", "3 cases"."""
     return f"{n} {noun}" + ("" if n == 1 else "s")

@@ -10,13 +10,13 @@ from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
-from course_lib.checks.kit.probe import Answer, short_error
+from course_lib.checks.kit.probe import Answer, new_form, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
-from course_lib.checks.kit.words import add_place, count
+from course_lib.checks.kit.words import add_place, count, in_new_form
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
@@ -58,6 +58,8 @@ def changed_report(check, fn, run, changed):
     name = argument_names(fn, i + 1)[i]
     report = Report(f"{check.name}: the results are right, but an argument is changed")
     report.add("what", f"rank {rank}'s {name} has changed")
+    if form := new_form(run.args[rank][i], run.after[rank][i]):
+        return _end(report.add("cause", in_new_form(name, form)), check, fn, run, [])
     copy = f"work on a copy, {name}.copy()"
     if isinstance(run.args[rank][i], list):
         copy = f"work on copies of its arrays; {name}.copy() copies the list alone"
@@ -233,7 +235,7 @@ def _is(got, other, miss):
 
 def _result(run, rank):
     args, misses = run.args[rank], [miss for at, miss in run.wrong if at == rank]
-    names = [str(i) for i in range(len(args))]
+    names = [f"argument {i + 1} after comm" for i in range(len(args))]
     return Result(Case(args), Answer(run.values[rank]), run.want[rank], misses, names)
 
 

@@ -131,9 +131,9 @@ def whole_blocks(code):
     """n / blockDim.x * blockDim.x for n: only full blocks work."""
     for _, at in _comparisons(code):
         begin = rf"\b{code[at - 1]} = blockIdx\.\w \* (blockDim\.\w|\d+)"
-        width = re.search(begin, code.source)
-        if code[at] in ("<", ">=") and code[at + 1] in code.sizes and width:
-            size, width = code[at + 1], width[1]
+        block = re.search(begin, code.source)
+        if code[at] in ("<", ">=") and code[at + 1] in code.sizes and block:
+            size, width = code[at + 1], block[1]
             says = f"the last elements along `{size}` are left out: those that fill no block of `{width}`"
             yield says, (at + 1, at + 2, f"{size} / {width} * {width}")
 
@@ -143,7 +143,12 @@ def clamped(code):
     for a, b in conditions(code):
         colon = code.until(b, ":") if code[b] == "?" else None
         inner = next((s for s in code.statements if s.kind == "if" and s.start + 2 == a), None)
-        first, last = (b, colon) if colon else (inner.body, inner.end)
+        if colon:
+            first, last = b, colon
+        elif inner:
+            first, last = inner.body, inner.end
+        else:
+            continue
         for c, d in code.parts(a, b, "&&"):
             at = code.first(c, d, "<")
             found = at and code[at + 1] in code.sizes and _found(code, c, at, first, last)

@@ -47,7 +47,8 @@ def ends_at_an_address(code):
     for s, _, (a, b), _ in _loops(code):
         size = code.text(a + 2, b)
         for segment, terms in sums(code) if code[a + 1] == "<" and size in code.sizes else ():
-            row = next((code.parts(*term, "*") for term in terms if code[term[0]] == code[a]), ())
+            rows = (code.parts(*term, "*") for term in terms if code[term[0]] == code[a])
+            row: list = next(rows, [])
             if len(row) == 2 and segment.array and s.body <= segment.a < s.end:
                 at, width = code.text(segment.a, segment.b), code.text(*row[1])
                 name = "the loop down a column"
