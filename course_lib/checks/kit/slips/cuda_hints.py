@@ -31,9 +31,9 @@ HINTS = {
     ),
     "values": (
         "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
-        "order of a difference", "index term", "function", "beyond the edge", "brackets", "scalar",
+        "order of a difference", "index term", "function", "factor for both", "beyond the edge", "brackets", "scalar",
         "extra factor", "last tile",
-        "factor for both", "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
+        "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
         "another size", "by heart", "constant", "statement left out", "guard left out", "half a guard",
         "guard of another", "shared turned", "comparison", "indirection", "step of loop", "no loop", "bounds",
         "whole division", "shuffle", "atomic",
