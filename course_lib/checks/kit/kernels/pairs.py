@@ -112,7 +112,7 @@ def found(errors):
     kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
     outside = [e for e in errors if e["tool"] == "memcheck"]
     kept = [e for e in errors if not (outside and e["tool"] == "initcheck")]
-    ended = Counter()
+    ended: Counter = Counter()
     for e in outside:
         ended[e["array"]] += e["count"] * (e["kind"] != "row")
     said = {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in kept}
