@@ -1,6 +1,7 @@
 """Two known mistakes in one kernel: which pairs may explain a launch, by what each of the two did there alone."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -105,12 +106,17 @@ def _likeness(check, run, seen, want):
 def found(errors):
     """What the tools found: of what leaves an array the first index, of what is unset its kind, of barriers who.
 
-    An access outside of an array ends its thread: what is then unset only follows, in arrays of any name.
+    An access outside of an array ends its thread: how many end so tells a guard that is missing from one that is off by
+    one, and what is then unset only follows, in arrays of any name.
     """
     kind = {"memcheck": "index", "initcheck": "kind", "synccheck": "thread"}
-    ended = any(e["tool"] == "memcheck" for e in errors)
-    kept = [e for e in errors if not (ended and e["tool"] == "initcheck")]
-    return {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in kept}
+    outside = [e for e in errors if e["tool"] == "memcheck"]
+    kept = [e for e in errors if not (outside and e["tool"] == "initcheck")]
+    ended: Counter = Counter()
+    for e in outside:
+        ended[e["array"]] += e["count"] * (e["kind"] != "row")
+    said = {(e["tool"], e["array"], e.get(kind.get(e["tool"], ""))) for e in kept}
+    return said | set(ended.items())
 
 
 def _tools(errors):

@@ -110,6 +110,10 @@ def factor_for_both(code):
             text = f"{code.text(c, terms[0][1])} {code[terms[0][1]]} {code.text(a, b)} * "
             rest = code.text(terms[1][0], segment.b)
             yield f"{told} multiplies the other term", (segment.a, segment.b, text + rest)
+            if "*" not in rest:
+                text = f"{code.text(c, terms[0][1])} * {rest} {code[terms[0][1]]} {code.text(a, b)}"
+                says = f"{told} is the term that is added, and the other two are multiplied"
+                yield says, (segment.a, segment.b, text)
 
 
 def scalars(code):

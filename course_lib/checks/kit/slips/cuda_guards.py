@@ -154,7 +154,8 @@ def clamped(code):
             found = at and code[at + 1] in code.sizes and _found(code, c, at, first, last)
             if found:
                 text = f"min({code.text(c, at)}, {code[at + 1]} - 1)"
-                says = f"past the edge along `{code[at + 1]}`, the last row or column is used once more"
+                what = "row or column" if len(code.sizes) > 1 else "element"
+                says = f"past the edge along `{code[at + 1]}`, the last {what} is used once more"
                 yield says, (c, d, "true"), *[(i, i + at - c, text) for i in found]
 
 
