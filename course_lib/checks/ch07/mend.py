@@ -44,7 +44,7 @@ check_differences = KernelCheck(
         loads_each_once(
             "x",
             cause="load each number from global memory once, into shared memory; read the neighbour's number from "
-            "there",
+            "there, and a thread's own, where it is wanted again, from there or from a variable",
         ),
         at_most(
             "requests", lambda launch: 6 * launch.grid, ALONE, space="global", array="x", op="load"

@@ -90,8 +90,8 @@ check_transpose = KernelCheck(
             op="store",
         ),
         no_bank_conflicts(
-            cause="a warp walks down a column of the tile: with rows of 32 words, all of it is in one bank. Make "
-            "the rows 33 wide: float tile[32][33]"
+            cause="a warp walks down a column of the tile: with rows of 32 words, all of it is in one bank, and with "
+            "rows of any even length two words or more are. Make the rows 33 wide: float tile[32][33]"
         ),
     ],
     causes=[
