@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-MORE = 3  # processes beyond the cores: of the time that tests take, more than half is waiting
+MORE = 2  # processes beyond the cores: of the time that tests take, more than half is waiting
 MEMORY = 2 << 30  # bytes for a process with its kernels and ranks
 ONCE = ("-h", "--help", "--version", "-V", "--co", "--collect-only", "--markers", "--fixtures")
 CORPUS = "tests/machines/cpu_engine/test_cpu_engine_corpus.py"

@@ -83,7 +83,7 @@ def test_exit_status(three, monkeypatch, statuses, expected):
 
 
 @pytest.mark.parametrize(
-    "cores, gigabytes, expected", [(2, 16, 5), (8, 4, 2), (1, 1, 1), (4, 99, 7)]
+    "cores, gigabytes, expected", [(2, 16, 4), (8, 4, 2), (1, 1, 1), (4, 99, 6)]
 )
 def test_workers(monkeypatch, cores, gigabytes, expected):
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)), raising=False)

@@ -169,14 +169,14 @@ def gemm(*parts):
 
 
 GEMMS = {
-    "no c_col, and a guard that may be missing in several ways": (
+    "no c_col, and a guard whose halves are joined by &&": (
         gemm(
             PLACE,
             GUARD.replace("||", "&&"),
             LOOP,
             "int at = i * c_row + j;\nD[at] = beta == 0 ? alpha * sum : alpha * sum + beta * C[at];\n",
         ),
-        "two mistakes: the second stride of D and C is assumed to be 1; and either:",
+        "joined by `&&`, not by `||`; and the second stride of D and C is assumed to be 1",
     ),
     "C is read where alpha is 0": (
         gemm(

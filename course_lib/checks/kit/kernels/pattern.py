@@ -9,6 +9,11 @@ END = "the ragged edge"
 LAST = "only the last one: does the guard stop one too early?"
 
 
+def is_last_alone(mask):
+    """Is only the last element wrong, whatever else may be said of that?"""
+    return bool(mask.ravel()[-1]) and mask.sum() == 1
+
+
 def pattern(mask, launch):
     """A sentence on what the wrong elements (and no others) have in common, or None. mask: True where wrong."""
     if mask.all() or mask.size > MOST or mask.ndim == 0:

@@ -7,7 +7,7 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import Mismatch, Rules
-from course_lib.checks.kit.kernels.pattern import LAST, pattern
+from course_lib.checks.kit.kernels.pattern import LAST, is_last_alone, pattern
 from course_lib.checks.kit.kernels.running import bits_of
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.probe import Answer
@@ -173,7 +173,7 @@ def cause_of(bad, pairs):
         or _misplaced(bad)
         or pattern(bad.mask, launch)
     )
-    if said == LAST and any(pattern(other.mask, run.launch) != LAST for run, other in pairs):
+    if said == LAST and not all(is_last_alone(other.mask) for _, other in pairs):
         said = None
     if said or not bad.silent.any():
         return said
