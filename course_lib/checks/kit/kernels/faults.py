@@ -58,7 +58,9 @@ def _outside(run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
     if error["array"] not in run.launch.args:
         whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
-        return OF_A_FRAGMENT if whole else BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
+        if whole:
+            return OF_A_FRAGMENT
+        return BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
         return WHOSE_ELSE
