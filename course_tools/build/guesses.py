@@ -1,4 +1,4 @@
-"""Predictions that are made: a lecture's notebook opens with `my_guess = ...`, and with the answers folded away."""
+"""Predictions: lectures and exercises open with `my_guess = ...`, lectures with the answers folded away."""
 
 import ast
 import re
@@ -21,7 +21,11 @@ def blanked(cell):
             start, end = _span(source, node.value)
             blank = _blank(source, node.value)
             rest = source[end:].partition("\n")[0]
-            hint = "" if rest.strip() or blank != "..." else _hint(source[start:end])
+            hint = (
+                ""
+                if rest.strip() or blank != "..." or _blank_already(node.value)
+                else _hint(source[start:end])
+            )
             source = source[:start] + blank + hint + source[end:]
     return source
 
@@ -82,6 +86,10 @@ def _text(source, node):
 
 def _value(node):
     return node.value if isinstance(node, ast.Constant) else None
+
+
+def _blank_already(node):
+    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _hint(value):

@@ -157,7 +157,7 @@ def _lead_on(cells, source, kind):
 
 def _code(cell: Cell, kind):
     if cell.task is None:
-        return guesses.blanked(cell) if kind == "lecture" else cell.source
+        return cell.source if kind == "solution" else guesses.blanked(cell)
     region = split(cell.source)
     return region.filled(cell.task.blank if kind == "exercise" else region.text)
 
@@ -167,7 +167,7 @@ def _metadata(cell, kind):
     if cell.tags:
         metadata["tags"] = list(cell.tags)
     task = cell.task
-    if kind == "lecture" and guesses.takes_guess(cell):
+    if kind != "solution" and guesses.takes_guess(cell):
         metadata["course"] = {"guess": True}
     if task:
         numbers = {key: getattr(task, key) for key in ("points", "difficulty", "minutes")}

@@ -95,7 +95,7 @@ def test_outputs_after_a_prediction_come_folded():
 
 def test_every_prediction_of_the_course_opens_without_a_guess():
     asked = 0
-    for one in lectures():
+    for one in lectures() + exercises():
         for cell in one.cells:
             if not guesses.takes_guess(cell):
                 continue
@@ -108,6 +108,17 @@ def test_every_prediction_of_the_course_opens_without_a_guess():
             assert blank, (one.chapter, cell.name)
             assert max(map(len, guesses.blanked(cell).split("\n"))) <= 100
     assert asked > 200
+
+
+def test_a_solution_alone_keeps_the_guess_of_its_author():
+    source = next(one for one in exercises() if one.chapter.startswith("10"))
+    cells = {kind: notebook.skeleton(source, kind).cells for kind in ("exercise", "solution")}
+    texts = {
+        kind: next(cell.source for cell in made if cell.id == "my-quickest")
+        for kind, made in cells.items()
+    }
+    assert texts["exercise"].startswith("my_quickest = ...")
+    assert texts["solution"].startswith('my_quickest = "MPI')
 
 
 def test_every_prediction_has_something_folded_after_it():
