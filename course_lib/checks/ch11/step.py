@@ -112,7 +112,7 @@ def _nobody_asks(report, n, case):
         return (
             f"with {n} ranks, no rank communicates with the others: each one trains on whole batches",
             (
-                "this is serial training, n times over. Each rank must take its shard, and an Allreduce "
+                "this is serial training, p times over. Each rank must take its shard, and an Allreduce "
                 "must add up the parts"
             ),
         )

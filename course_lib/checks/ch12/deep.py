@@ -70,7 +70,7 @@ def _sums_owed(report, n, case):
     ]
     what = beyond_the_sums(report, owed, hand_made(n) * sum(owed))
     cause = (
-        "each column layer except the first needs the sum of dA: below layer 0 there is nothing to update, so "
+        "each column layer except layer 0 needs the sum of dA: below layer 0 there is nothing to update, so "
         "the gradient of the images is not needed; and no rank needs the others' weights"
     )
     return what and (f"{what}, with {case.label}", cause)

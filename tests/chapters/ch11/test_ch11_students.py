@@ -464,7 +464,7 @@ WRONG = [
     (
         ch11.check_mended_training,
         mended_by_doing_all_of_it_everywhere,
-        "serial training, n times over",
+        "serial training, p times over",
     ),
     (ch11.check_mended_training, mended_by_half, "draws its own batches"),
     (ch11.check_overlapped_sum, overlapped_in_one_message_at_the_end, "do not overlap"),
