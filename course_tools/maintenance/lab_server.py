@@ -54,8 +54,11 @@ def server_environment(home):
 
 
 @contextmanager
-def jupyterlab(folder, home, theme):
-    """Start JupyterLab on `folder` with an empty home; yield path -> address with token; stop it and its kernels."""
+def jupyterlab(folder, home, theme, *more):
+    """Start JupyterLab on `folder` with an empty home; yield path -> address with token; stop it and its kernels.
+
+    more: further options of its command line.
+    """
     write_settings(home / "settings", theme)
     token, port = secrets.token_hex(8), free_port()
     options = [
@@ -66,7 +69,7 @@ def jupyterlab(folder, home, theme):
     ]
     options += [f"--ServerApp.root_dir={folder}", "--ServerApp.ip=127.0.0.1"]
     options += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    command = [sys.executable, "-m", "course_tools.notebooks.lab", *options]
+    command = [sys.executable, "-m", "course_tools.notebooks.lab", *options, *more]
     with (home / "lab.log").open("w") as log:
         server = subprocess.Popen(
             command, env=server_environment(home), cwd=folder, stdout=log, stderr=log
