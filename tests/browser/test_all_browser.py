@@ -1,7 +1,7 @@
 """Every lecture and every exercise opened in a real JupyterLab: no error, no broken picture, nothing cut off.
 
-Lectures in light, exercises in dark. Nothing is run: chapter 01 stands for that in test_browser.py. JupyterLab starts once
-for each theme, as half of the time was its start: a notebook is opened in it as its file browser does.
+Lectures in light, exercises in dark. Nothing is run: chapter 01 stands for that in test_browser.py. JupyterLab
+starts once for each theme, as half of the time was its start: a notebook is opened in it as its file browser does.
 """
 
 import json
