@@ -46,7 +46,7 @@ def test_all(three):
     assert alone == ([*ALONE, "-m", "alone", "-x"], {})
     assert ziglang[0][5] == "notebooks/05-gpu-first-kernels.ipynb" and ziglang[0][-1] == "-x"
     assert (
-        len(ziglang[0]) == 5 + 10 + 1 + 1
+        len(ziglang[0]) == 5 + 8 + 1 + 1
         and ziglang[0][-2] == run_tests.CORPUS
         and ziglang[1]["COURSE_CXX"] == "ziglang"
     )

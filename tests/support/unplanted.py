@@ -11,7 +11,7 @@ from course_tools.bench.checks.bench import SEED, SHOWN, kind
 from course_tools.bench.checks.trying import tried
 
 ROOT = Path(__file__).parents[2]
-SHARE = 16  # one of so many is tried by `start.py test`, two more by `--all`, all of them by `course bench checks`
+SHARE = 16  # one of so many is tried by `start.py test`, one more by `--all`, all of them by `course bench checks`
 
 
 @functools.cache
