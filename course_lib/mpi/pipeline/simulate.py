@@ -47,7 +47,7 @@ def _at(cost, stage):
     return cost if np.ndim(cost) == 0 else cost[stage]
 
 
-UNIT = Costs()  # a unit of time for each task, and none for a message
+UNIT = Costs()  # a unit of time for a forward, a delta and a gradient each, none for a message
 
 
 def net_costs(net, lengths, rows, rate, alpha=0.0, beta=0.0, itemsize=4):
