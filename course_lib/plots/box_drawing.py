@@ -20,14 +20,13 @@ Triple = tuple[int, int, int]
 
 
 @styled
-def triples_box(M, N, K, cuts, in_place: str = "", shared: bool = True, *, title: str = ""):
+def triples_box(M, N, K, cuts, in_place="", shared=True, *, title="", names="ABD"):
     """D = A B as a box of triples: i down, j to the right, k into depth; for each cut its parts, and what moves.
 
-    M, N, K: A is (M, K), B (K, N), D (M, N): the right side of the box is A, its top B, its front D.
-    cuts: up to four (i, k, j), into how many parts each axis is cut, or {name: (i, k, j)}; up to 64 parts each. One
-    part, a rank's, is drawn in full colour.
-    in_place: names of matrices that need not move; shared: each sum of D is needed on all ranks that add it up. Both as
-    for course_lib.mpi.blocking.moved. Lengths are not to scale.
+    M, N, K: A is (M, K), B (K, N), D (M, N): the right side of the box is A, its top B, its front D; names: their
+    letters in the picture. cuts: up to four (i, k, j), into how many parts each axis is cut, or {name: (i, k, j)}; up
+    to 64 parts each. One part, a rank's, is drawn in full colour. in_place: which of A, B, D need not move; shared:
+    each sum of D is needed on all ranks that add it up; both as for course_lib.mpi.blocking.moved. Not to scale.
 
     >>> triples_box(100, 1024, 784, {"data": (4, 1, 1), "row": (1, 4, 1), "column": (1, 1, 4)})     # doctest: +SKIP
 
@@ -35,7 +34,8 @@ def triples_box(M, N, K, cuts, in_place: str = "", shared: bool = True, *, title
     """
     size = check_count("M", M), check_count("K", K), check_count("N", N)
     named = _named(cuts, size)
-    title = title or f"D = A B: {number(M)} x {number(K)} x {number(N)} triples (i, k, j)"
+    A, B, D = names
+    title = title or f"{D} = {A} {B}: {number(M)} x {number(K)} x {number(N)} triples (i, k, j)"
     wide = (WIDTH * 72 - 2 * MARGIN) / max(len(named), 2)
     side = min((wide - 44) / (1 + DEEP[0]), TALL / (1 + DEEP[1]))
     top = 30 + 14 * two_lines(title)
@@ -44,15 +44,15 @@ def triples_box(M, N, K, cuts, in_place: str = "", shared: bool = True, *, title
     axis = drawing_axis(title, words + 4 * LINE + 12)
     rows, told = [], []
     for n, (name, cut) in enumerate(named.items()):
-        items = _moved(size, cut, in_place, shared)
+        items = dict(zip(names, _moved(size, cut, in_place, shared), strict=True))
         _box(axis, MARGIN + n * wide + 16, words - 40 - more, side, cut)
         _words(axis, MARGIN + n * wide, words, _wrapped(name, wide), cut, items)
         rows.append((name, *cut, *items.values(), sum(items.values())))
         moves = ", ".join(f"{number(count)} of {face}" for face, count in items.items())
         told.append(f"{name}: {cut[0]} x {cut[1]} x {cut[2]} parts; numbers that move: {moves}.")
-    alt = f"{title}. A box with i down, j to the right, k into depth; its right side is A, its top B, its front D."
-    moved = ["moved of A", "moved of B", "moved of D", "moved in all"]
-    header = ["cut", "parts of i", "parts of k", "parts of j", *moved]
+    alt = f"{title}. A box: i down, j to the right, k into depth; {A} is its right side, {B} its top, {D} its front."
+    header = ["cut", "parts of i", "parts of k", "parts of j"]
+    header += [f"moved of {name}" for name in names] + ["moved in all"]
     return Figure(axis.figure, title, " ".join([alt, *told]), header, rows)
 
 
@@ -78,11 +78,11 @@ def _named(cuts: Any, size: Triple | tuple[int, ...]) -> dict[str, Triple]:
     return found
 
 
-def _moved(size: tuple[int, ...], cut: Triple, in_place: str, shared: bool) -> dict[str, int]:
-    """Numbers that all ranks together send: copies of A and B, summands of D."""
+def _moved(size: tuple[int, ...], cut: Triple, in_place: str, shared: bool) -> list[int]:
+    """Numbers that all ranks together send: copies of A, of B, summands of D."""
     (M, K, N), (i, k, j) = size, cut
     items = {"A": (j - 1) * M * K, "B": (i - 1) * K * N, "D": (1 + shared) * (k - 1) * M * N}
-    return {face: 0 if face in in_place else count for face, count in items.items()}
+    return [0 if face in in_place else count for face, count in items.items()]
 
 
 def _wrapped(name: str, wide: float) -> str:
@@ -131,8 +131,8 @@ def _words(axis: Any, x: float, y: float, name: str, cut: Triple, items: dict[st
     """The name of the cut, and for each face how much of it moves."""
     put_text(axis, x, y - 8, name, fontsize=10, fontweight="bold", va="bottom")
     put_text(axis, x, y, f"{cut[0]} x {cut[1]} x {cut[2]} parts (i, k, j)", fontsize=9)
-    for n, (face, count) in enumerate(items.items()):
-        rectangle(axis, x, y + LINE * (n + 1) - 4.5, 9, 9, FACES[face])
+    for n, (color, (face, count)) in enumerate(zip(FACES.values(), items.items(), strict=True)):
+        rectangle(axis, x, y + LINE * (n + 1) - 4.5, 9, 9, color)
         told = f"{number(count)} move" if count else "stays"
         put_text(axis, x + 14, y + LINE * (n + 1), f"{face}: {told}")
     put_text(axis, x, y + LINE * 4, f"all: {number(sum(items.values()))} numbers")
