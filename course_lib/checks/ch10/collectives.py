@@ -90,8 +90,8 @@ check_scatter_rows = RankCheck(
     causes=[
         (
             _in_scatterv,
-            "Scatterv wants counts in elements: d times the rows; and on each rank a float64 "
-            "array of exactly that length",
+            "the root's count for a rank is not the length of that rank's array: Scatterv wants counts in elements, "
+            "d times the rank's whole rows, and each rank an array of as many",
         ),
     ],
     axes=("row", "column"),

@@ -197,7 +197,7 @@ def _size_factor(misses, factors):
         if np.allclose(factors, sizes, rtol=1e-3):
             return f"your result is {which} ({sizes[0]} here) times the expected one: a sum instead of a mean?"
         if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
-            return f"your result is the expected one divided by {which} ({sizes[0]} here): a mean instead of a sum?"
+            return f"your result is the expected one divided by {which} ({sizes[0]} here): a mean for a sum, or too large a count?"
     return None
 
 

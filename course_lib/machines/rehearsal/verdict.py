@@ -246,11 +246,25 @@ def _leftovers(world):
     unread = {id(s) for queue in world.sent.values() for s in queue}
     for request in world.held:
         if not request.finished and id(request) not in unread:
-            said = f"rank {request.rank.index} never waits for its {request.op}"
+            said = f"rank {request.rank.index} never waits for its {request.op}{_which(world, request)}"
             cause = "every request needs its Wait (or a Test that says True)"
             cause += ": before that its buffer is not yours"
+            if request.hold and request.hold.was_changed():
+                said += ", and has changed its buffer since"
+                cause += ", and nothing may be written there"
             errors.append(_leftover(said, cause, request))
     return errors
+
+
+def _which(world, request):
+    """Of several of its kind on its rank, which one: ", number 2 of 5"; "" for the only one."""
+
+    def kind(other):
+        return other.rank.index, other.op.split("(")[0]
+
+    alike = [other for other in world.held if kind(other) == kind(request)]
+    at = next(i for i, other in enumerate(alike, 1) if other is request)
+    return f", number {at} of {len(alike)}" if len(alike) > 1 else ""
 
 
 def _leftover(said, cause, request):

@@ -13,6 +13,7 @@ from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.probe import Answer, new_form, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
+from course_lib.checks.kit.ranks.seen import counted, moved
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
@@ -46,7 +47,7 @@ def numbers_report(check, fn, plain, runs, known):
     named = _named(check, fn, rank, miss)
     report = _title(check, runs)
     report.add("what", named.what + _others(run, rank))
-    report.add("cause", known.planted or known.slip or cause_of(run, plain, runs))
+    report.add("cause", known.planted or known.slip or cause_of(fn, run, plain, runs))
     if miss.kind == "values":
         add_place(report, named, check.axes)
     return _end(report, check, fn, run, runs)
@@ -82,7 +83,7 @@ def _is_truth(want):
 
 
 @guess
-def cause_of(run, plain, runs):
+def cause_of(fn, run, plain, runs):
     """A sentence on the likely cause of wrong results, or None."""
     miss = run.wrong[0][1]
     same = [
@@ -100,9 +101,10 @@ def cause_of(run, plain, runs):
     )
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
-    if said or _is_truth(miss.want):  # True and False show no pattern
+    if _is_truth(miss.want):  # True and False show no pattern
         return said or run.case.shows or None
-    return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+    said = said or counted(run) or moved(run, argument_names(fn, len(run.args[0])))
+    return said or likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
 
 
 STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", "iscatter")

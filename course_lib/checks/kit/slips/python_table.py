@@ -37,6 +37,7 @@ no-function: $a.all() => $a :: one answer for each entry of `$a`: `.all()` is mi
 function: $a.sum() / $b => $a.mean() :: `$a.mean()` is the mean over all axes
 function: -$a.sum() / $b => -$a.mean() :: `$a.mean()` is the mean over all axes
 function: sum($a) => len($a) :: the number of entries of `$a` is used, not their sum
+function: len($a) => $a.size :: `$a.size` counts all numbers of `$a`: its rows are `len($a)`
 function: $a.sum() => len($a) :: the number of entries of `$a` is used, not their sum
 function: max($a, $b) => $a + $b :: `$a` and `$b` are added: take the larger of them
 function: $a.max() => $a[-1] :: the last entry of `$a` is used in place of its maximum
