@@ -5,6 +5,7 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 
 import numpy as np
 
+from course_lib.checks.kit.places import misplaced
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
@@ -175,7 +176,15 @@ def _factor(misses):
     enough = len(misses) > 1 or misses[0][0].want.size > 1
     if text is None and enough and _is_one_factor(factors):
         text = f"your result is {factors[0]:.6g} times the expected one everywhere: a constant factor is off"
-    return text
+    return text or _own_factors(misses, factors)
+
+
+def _own_factors(misses, factors):
+    """A factor in each case, another one in each: enough numbers say so in all that are wrong."""
+    wrong = [(m, f) for (m, _), f in zip(misses, factors, strict=True) if m.wrong is not None]
+    if any(m.want.size < 2 or abs(f - 1) < 1e-3 for m, f in wrong if m.wrong.any()):
+        return None
+    return f"all numbers of a case are off by one factor, here {factors[0]:.6g}: a divisor or a weight is wrong"
 
 
 def _is_one_factor(factors):
@@ -197,7 +206,8 @@ def _size_factor(misses, factors):
         if np.allclose(factors, sizes, rtol=1e-3):
             return f"your result is {which} ({sizes[0]} here) times the expected one: a sum instead of a mean?"
         if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
-            return f"your result is the expected one divided by {which} ({sizes[0]} here): a mean for a sum, or too large a count?"
+            divided = f"your result is the expected one divided by {which} ({sizes[0]} here)"
+            return f"{divided}: a mean instead of a sum, or too large a count?"
     return None
 
 
@@ -280,6 +290,12 @@ def _other_order(misses):
     if all(_near_sorted(m) and len(np.unique(m.want)) > 2 for m, _ in misses):
         return "the right values in the wrong order"
     return None
+
+
+def _misplaced(misses):
+    """Of the case shown alone."""
+    miss, result = misses[0]
+    return misplaced(miss, result.names, result.case.args)
 
 
 def _one_slice(misses):
@@ -510,6 +526,7 @@ VALUES = (
     _gives_up,
     _other_order,
     _one_slice,
+    _misplaced,
 )
 EVERYWHERE = {
     _zeros,
@@ -525,4 +542,12 @@ EVERYWHERE = {
     _gives_up,
     _other_order,
 }
-SHAPES = (_rows_dropped, _transposed_shape, _same_values, _unsummed, _over_reduced, _outer)
+SHAPES = (
+    _rows_dropped,
+    _transposed_shape,
+    _same_values,
+    _unsummed,
+    _over_reduced,
+    _outer,
+    _misplaced,
+)

@@ -183,12 +183,23 @@ def _why(stuck, cycle, done, lone, other):
     if cycle and ops <= {"Recv", "recv"}:
         return "each waits for a message that the other sends only afterwards: let one of them send first"
     if done:
-        return _without(ops, cycle)
+        return ("" if cycle else _crossed(stuck)) + _without(ops, cycle)
     if cycle and len({_is_message(op) for op in ops}) == 2:
         return (
             "some of these ranks are in a collective, others in a send or a receive: a collective is called by all "
             "ranks, and no send or receive answers it"
         )
+    return ""
+
+
+def _crossed(stuck):
+    """A rank that waits for a message of one that sends to another."""
+    for r, at in stuck.items():
+        for peer in at["peers"] if at["op"].startswith(("Recv", "recv")) else []:
+            sends = peer in stuck and stuck[peer]["op"].startswith(("Send(", "send(", "Ssend("))
+            if sends and len(at["peers"]) == 1 and r not in stuck[peer]["peers"]:
+                whom = _ranks(stuck[peer]["peers"])
+                return f"rank {r} waits for a message from rank {peer}, which sends one to {whom}: "
     return ""
 
 

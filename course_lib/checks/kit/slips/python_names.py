@@ -60,7 +60,11 @@ def drawn_apart(place):
             values = place.scope.values.get(name, [])
             if len(values) == 1 and values[0].startswith("rng."):
                 of = place.told(ast.unparse(place.parent.value))
-                yield "drawn", f"the rows of {of} are drawn a second time: they are others", values[0]
+                yield (
+                    "drawn",
+                    f"the rows of {of} are drawn a second time: they are others",
+                    values[0],
+                )
 
 
 def confused(place):

@@ -150,6 +150,8 @@ own-draw: np.random.default_rng($i) => np.random.default_rng($i + comm.rank) \
 own-draw: np.random.default_rng([$i, $b]) => np.random.default_rng([$i, comm.rank]) \
   :: each rank draws different random numbers
 own-draw: $c.init_params($i) => $c.init_params($i + comm.rank) :: each rank starts from different parameters
+own-rows: shard($a, $b, comm.rank) => shard($a, $b, 0) \
+  :: every rank takes the first share: its own is number `comm.rank`
 own-rows: $a[shard($b, $c, $d)] => $a :: each rank uses all of `$a`, not its share
 pickled: $c.Isend($m, dest=$d) => $c.isend($m, dest=$d) \
   :: `isend` pickles the array: send it with `Isend`
