@@ -5,7 +5,6 @@ Each rule gets the mismatches of one part in all failing cases, and answers with
 
 import numpy as np
 
-from course_lib.checks.kit.places import misplaced
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
@@ -181,8 +180,9 @@ def _factor(misses):
 
 def _own_factors(misses, factors):
     """A factor in each case, another one in each: enough numbers say so in all that are wrong."""
-    wrong = [(m, f) for (m, _), f in zip(misses, factors, strict=True) if m.wrong is not None]
-    if any(m.want.size < 2 or abs(f - 1) < 1e-3 for m, f in wrong if m.wrong.any()):
+    pairs = [(m, f) for (m, _), f in zip(misses, factors, strict=True) if m.wrong is not None]
+    wrong = [(m, f) for m, f in pairs if m.wrong.any()]
+    if len(wrong) < 2 or any(m.want.size < 2 or f < 0 or abs(f - 1) < 1e-3 for m, f in wrong):
         return None
     return f"all numbers of a case are off by one factor, here {factors[0]:.6g}: a divisor or a weight is wrong"
 
@@ -290,12 +290,6 @@ def _other_order(misses):
     if all(_near_sorted(m) and len(np.unique(m.want)) > 2 for m, _ in misses):
         return "the right values in the wrong order"
     return None
-
-
-def _misplaced(misses):
-    """Of the case shown alone."""
-    miss, result = misses[0]
-    return misplaced(miss, result.names, result.case.args)
 
 
 def _one_slice(misses):
@@ -526,7 +520,6 @@ VALUES = (
     _gives_up,
     _other_order,
     _one_slice,
-    _misplaced,
 )
 EVERYWHERE = {
     _zeros,
@@ -542,12 +535,4 @@ EVERYWHERE = {
     _gives_up,
     _other_order,
 }
-SHAPES = (
-    _rows_dropped,
-    _transposed_shape,
-    _same_values,
-    _unsummed,
-    _over_reduced,
-    _outer,
-    _misplaced,
-)
+SHAPES = (_rows_dropped, _transposed_shape, _same_values, _unsummed, _over_reduced, _outer)

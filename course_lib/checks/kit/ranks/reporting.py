@@ -107,8 +107,8 @@ def cause_of(fn, run, plain, runs):
     return (
         said
         or counted(run)
-        or _of_places(fn, run)
         or likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+        or _of_places(fn, run)
     )
 
 
