@@ -194,12 +194,11 @@ def _why(stuck, cycle, done, lone, other):
 
 def _crossed(stuck):
     """A rank that waits for a message of one that sends to another."""
-    for r, at in stuck.items():
-        for peer in at["peers"] if at["op"].startswith(("Recv", "recv")) else []:
-            sends = peer in stuck and stuck[peer]["op"].startswith(("Send(", "send(", "Ssend("))
-            if sends and len(at["peers"]) == 1 and r not in stuck[peer]["peers"]:
-                whom = _ranks(stuck[peer]["peers"])
-                return f"rank {r} waits for a message from rank {peer}, which sends one to {whom}: "
+    alone = [(r, at["op"], at["peers"][0]) for r, at in stuck.items() if len(at["peers"]) == 1]
+    for r, op, sender in alone:
+        for other, sends, to in alone if op.startswith(("Recv(", "recv(")) else ():
+            if other == sender and sends.startswith(("Send(", "send(")) and to != r:
+                return f"rank {r} waits for a message from rank {sender}, which sends one to rank {to}: "
     return ""
 
 
@@ -248,18 +247,15 @@ def _leftovers(world):
     errors = []
     for queue in world.sent.values():
         for s in queue:
-            what = (
-                f"the message of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
-            )
-            said = f"rank {s.peers()[0]} never receives {what}"
+            what = f"of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
+            said = f"rank {s.peers()[0]} never receives the message {what}"
             cause = "every Send needs its Recv: the next receive would get this message"
             errors.append(_leftover(said, cause, s))
     unread = {id(s) for queue in world.sent.values() for s in queue}
     for request in world.held:
         if not request.finished and id(request) not in unread:
             said = f"rank {request.rank.index} never waits for its {request.op}{_which(world, request)}"
-            cause = "every request needs its Wait (or a Test that says True)"
-            cause += ": before that its buffer is not yours"
+            cause = "every request needs its Wait (or a Test that says True): before that its buffer is not yours"
             if request.hold and request.hold.was_changed():
                 said += ", and has changed its buffer since"
                 cause += ", and nothing may be written there"
@@ -269,13 +265,9 @@ def _leftovers(world):
 
 def _which(world, request):
     """Of several of its kind on its rank, which one: ", number 2 of 5"; "" for the only one."""
-
-    def kind(other):
-        return other.rank.index, other.op.split("(")[0]
-
-    alike = [other for other in world.held if kind(other) == kind(request)]
-    at = next(i for i, other in enumerate(alike, 1) if other is request)
-    return f", number {at} of {len(alike)}" if len(alike) > 1 else ""
+    kind = request.rank, request.op.split("(")[0]
+    alike = [id(other) for other in world.held if (other.rank, other.op.split("(")[0]) == kind]
+    return f", number {alike.index(id(request)) + 1} of {len(alike)}" if len(alike) > 1 else ""
 
 
 def _leftover(said, cause, request):
