@@ -6,6 +6,7 @@ from course_lib.checks.kit.core import normal
 from course_lib.checks.kit.kernels.limits import limit
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import exactly_collectives, no_messages
+from course_lib.checks.kit.ranks.slips import left_out
 from course_lib.checks.kit.words import count
 
 ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
@@ -90,8 +91,8 @@ check_scatter_rows = RankCheck(
     causes=[
         (
             _in_scatterv,
-            "Scatterv wants counts in elements: d times the rows; and on each rank a float64 "
-            "array of exactly that length",
+            "the root's count for a rank is not the length of that rank's array: Scatterv wants counts in elements, "
+            "d times the rank's whole rows, and each rank an array of as many",
         ),
     ],
     axes=("row", "column"),
@@ -122,10 +123,6 @@ def _mean(ranks):
     return np.concatenate([X for (X,) in ranks]).mean(axis=0)
 
 
-def _left_early(error):
-    return error["tool"] == "deadlock"
-
-
 check_global_mean = RankCheck(
     "global_mean",
     _shards,
@@ -140,7 +137,7 @@ check_global_mean = RankCheck(
         ),
     ],
     causes=[
-        (_left_early, "every rank must call Allreduce, even one without rows: it adds zeros"),
+        (left_out, "every rank must call Allreduce, even one without rows: it adds zeros"),
     ],
     axes=("column",),
 )

@@ -125,4 +125,11 @@ check_overlapped_sum = RankCheck(
             _why_so_long,
         )
     ],
+    causes=[
+        (
+            lambda error: error["tool"] == "exception" and "comes first" in error["message"],
+            "gradient computes: call it once for each layer, the last layer first, and keep what it returns. Do you "
+            "call it in another order, or once more, for its shape or length?",
+        )
+    ],
 )

@@ -53,7 +53,7 @@ check_grid_sums = RankCheck(
     limits=[_two_sums],
     causes=[
         (
-            waiting,
+            lambda error: waiting(error) and "Split" in error["message"],
             "Split is collective: every rank must call it every time, including those in another group",
         )
     ],

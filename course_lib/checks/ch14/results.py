@@ -116,7 +116,7 @@ def _differences(rng):
         got[1, 4], bound[1, 4] = exact[1, 4], 0
 
     def kept_once(got, exact, bound):
-        got[1, 1], bound[1, 1], got[0, 5], bound[0, 5] = exact[1, 1], 0, exact[0, 5] + 1e-9, 0
+        got[1, 1], bound[1, 1], got[0, 5], bound[0, 5] = exact[1, 1], 0, exact[0, 5] + 1, 0
 
     def infinite_twice(got, exact, bound):
         got[0, 4], bound[0, 4], got[2, 1] = exact[0, 4] - 1e-9, 0, np.nan

@@ -175,7 +175,16 @@ def _factor(misses):
     enough = len(misses) > 1 or misses[0][0].want.size > 1
     if text is None and enough and _is_one_factor(factors):
         text = f"your result is {factors[0]:.6g} times the expected one everywhere: a constant factor is off"
-    return text
+    return text or _own_factors(misses, factors)
+
+
+def _own_factors(misses, factors):
+    """A factor in each case, another one in each: enough numbers say so in all that are wrong."""
+    pairs = [(m, f) for (m, _), f in zip(misses, factors, strict=True) if m.wrong is not None]
+    wrong = [(m, f) for m, f in pairs if m.wrong.any()]
+    if len(wrong) < 2 or any(m.want.size < 2 or f < 0 or abs(f - 1) < 1e-3 for m, f in wrong):
+        return None
+    return f"all numbers of a case are off by one factor, here {factors[0]:.6g}: a divisor or a weight is wrong"
 
 
 def _is_one_factor(factors):
@@ -197,7 +206,8 @@ def _size_factor(misses, factors):
         if np.allclose(factors, sizes, rtol=1e-3):
             return f"your result is {which} ({sizes[0]} here) times the expected one: a sum instead of a mean?"
         if np.allclose(np.multiply(factors, sizes), 1, rtol=1e-3):
-            return f"your result is the expected one divided by {which} ({sizes[0]} here): a mean instead of a sum?"
+            divided = f"your result is the expected one divided by {which} ({sizes[0]} here)"
+            return f"{divided}: a mean instead of a sum, or too large a count?"
     return None
 
 

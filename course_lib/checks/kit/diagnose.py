@@ -18,6 +18,7 @@ from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.own_numbers import with_float32
 from course_lib.checks.kit.known.parts import Evidence, names_of, seldom
 from course_lib.checks.kit.limits import as_long_as, is_telling
+from course_lib.checks.kit.places import misplaced
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
@@ -79,6 +80,7 @@ def _of_what_came(check, result, results, seed, fn):
             and _of_several(check, results, fits, seed)
         )
         or (_of_form(check, result, results) if miss.kind == "values" else None)
+        or misplaced(miss, result.names, result.case.args)
     )
 
 

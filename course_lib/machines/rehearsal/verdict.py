@@ -183,12 +183,22 @@ def _why(stuck, cycle, done, lone, other):
     if cycle and ops <= {"Recv", "recv"}:
         return "each waits for a message that the other sends only afterwards: let one of them send first"
     if done:
-        return _without(ops, cycle)
+        return ("" if cycle else _crossed(stuck)) + _without(ops, cycle)
     if cycle and len({_is_message(op) for op in ops}) == 2:
         return (
             "some of these ranks are in a collective, others in a send or a receive: a collective is called by all "
             "ranks, and no send or receive answers it"
         )
+    return ""
+
+
+def _crossed(stuck):
+    """A rank that waits for a message of one that sends to another."""
+    alone = [(r, at["op"], at["peers"][0]) for r, at in stuck.items() if len(at["peers"]) == 1]
+    for r, op, sender in alone:
+        for other, sends, to in alone if op.startswith(("Recv(", "recv(")) else ():
+            if other == sender and sends.startswith(("Send(", "send(")) and to != r:
+                return f"rank {r} waits for a message from rank {sender}, which sends one to rank {to}: "
     return ""
 
 
@@ -237,20 +247,27 @@ def _leftovers(world):
     errors = []
     for queue in world.sent.values():
         for s in queue:
-            what = (
-                f"the message of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
-            )
-            said = f"rank {s.peers()[0]} never receives {what}"
+            what = f"of {s.nbytes} bytes with tag {s.envelope[1]} from rank {s.rank.index}"
+            said = f"rank {s.peers()[0]} never receives the message {what}"
             cause = "every Send needs its Recv: the next receive would get this message"
             errors.append(_leftover(said, cause, s))
     unread = {id(s) for queue in world.sent.values() for s in queue}
     for request in world.held:
         if not request.finished and id(request) not in unread:
-            said = f"rank {request.rank.index} never waits for its {request.op}"
-            cause = "every request needs its Wait (or a Test that says True)"
-            cause += ": before that its buffer is not yours"
+            said = f"rank {request.rank.index} never waits for its {request.op}{_which(world, request)}"
+            cause = "every request needs its Wait (or a Test that says True): before that its buffer is not yours"
+            if request.hold and request.hold.was_changed():
+                said += ", and has changed its buffer since"
+                cause += ", and nothing may be written there"
             errors.append(_leftover(said, cause, request))
     return errors
+
+
+def _which(world, request):
+    """Of several of its kind on its rank, which one: ", number 2 of 5"; "" for the only one."""
+    kind = request.rank, request.op.split("(")[0]
+    alike = [id(other) for other in world.held if (other.rank, other.op.split("(")[0]) == kind]
+    return f", number {alike.index(id(request)) + 1} of {len(alike)}" if len(alike) > 1 else ""
 
 
 def _leftover(said, cause, request):

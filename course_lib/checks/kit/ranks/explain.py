@@ -22,6 +22,8 @@ SENT = re.compile(
     r"\b(?:\d+ )?(?:u?int|float)\d+\b"
 )  # 5 float32: so many of them, and of which dtype
 
+WHICH = re.compile(r", number \d+ of \d+.*")  # request is never waited for
+
 
 @dataclass(frozen=True)
 class Known:
@@ -96,7 +98,7 @@ def _again(check, known, run):
 
     In this process, which is faster, unless a buffer was read or written early: reads are found in one apart only.
     """
-    early = "buffer" in _found(run)
+    early = not run.fatal and any(error["tool"] == "buffer" for error in run.report.errors)
     with contextlib.nullcontext() if early else not_apart():
         other = rehearsed(check, known, run, early, EACH)
     if run.want and not other.fatal:
@@ -141,8 +143,10 @@ def _is_kept(mine, other):
 
 
 def _found(run):
-    """The tools that spoke: the worst alone where it ended the run."""
-    return run.fatal["tool"] if run.fatal else [error["tool"] for error in run.report.errors]
+    """The tools that spoke: the worst alone where it ended the run; of requests left over, which ones."""
+    if run.fatal:
+        return run.fatal["tool"]
+    return [(e["tool"], *WHICH.findall(e["message"].split("\n")[0])) for e in run.report.errors]
 
 
 def _kinds(run):

@@ -10,9 +10,11 @@ from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import SLIGHT
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
+from course_lib.checks.kit.places import misplaced
 from course_lib.checks.kit.probe import Answer, new_form, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
+from course_lib.checks.kit.ranks.seen import counted
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
 from course_lib.checks.kit.trees import describe, leaves, short
@@ -46,7 +48,7 @@ def numbers_report(check, fn, plain, runs, known):
     named = _named(check, fn, rank, miss)
     report = _title(check, runs)
     report.add("what", named.what + _others(run, rank))
-    report.add("cause", known.planted or known.slip or cause_of(run, plain, runs))
+    report.add("cause", known.planted or known.slip or cause_of(fn, run, plain, runs))
     if miss.kind == "values":
         add_place(report, named, check.axes)
     return _end(report, check, fn, run, runs)
@@ -82,7 +84,7 @@ def _is_truth(want):
 
 
 @guess
-def cause_of(run, plain, runs):
+def cause_of(fn, run, plain, runs):
     """A sentence on the likely cause of wrong results, or None."""
     miss = run.wrong[0][1]
     same = [
@@ -100,9 +102,25 @@ def cause_of(run, plain, runs):
     )
     if not said and miss.kind in ("values", "none", "shape", "type"):
         said = _of_ranks(run, plain, runs, miss)
-    if said or _is_truth(miss.want):  # True and False show no pattern
+    if _is_truth(miss.want):  # True and False show no pattern
         return said or run.case.shows or None
-    return likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+    return (
+        said
+        or counted(run)
+        or likely_cause(same, [_result(r, at) for r in runs if not r.fatal for at in range(r.n)])
+        or _of_places(fn, run)
+    )
+
+
+def _of_places(fn, run):
+    """Numbers of a rank's arguments, its own first, in other places."""
+    rank, miss = run.wrong[0]
+    names = argument_names(fn, len(run.args[rank]))
+    for owner in dict.fromkeys([rank, *range(run.n)]):
+        whose = "" if run.n == 1 else f"rank {owner}'s "
+        if said := misplaced(miss, [whose + name for name in names], run.args[owner]):
+            return said
+    return None
 
 
 STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", "iscatter")
@@ -154,17 +172,18 @@ def _of_roots(plain):
     called = {name for run in plain for calls in run.report.collectives for name in calls}
     rooted = sorted(called & ROOTED)
     wrong = [{rank for rank, _ in run.wrong} for run in plain]
-    if not rooted or any(
-        0 in ranks or len(ranks) < run.n - 1 for ranks, run in _pairs(wrong, plain)
-    ):
+    if not rooted or any(0 in ranks for ranks in wrong):
         return None
-    return (
-        f"{rooted[0]} gives its result only to the root, here rank 0: the other ranks need it too"
-    )
+    if all(len(ranks) == run.n - 1 for ranks, run in zip(wrong, plain, strict=True)):
+        return f"{rooted[0]} gives its result only to the root, here rank 0: the other ranks need it too"
+    if all(_is_empty(miss.got) for run in plain for _, miss in run.wrong):
+        return f"{rooted[0]} gives its result only to the root: these ranks got nothing, and need it too"
+    return None
 
 
-def _pairs(wrong, plain):
-    return zip(wrong, plain, strict=True)
+def _is_empty(got):
+    """None, zeros, or what np.empty holds."""
+    return got is None or (isinstance(got, np.ndarray) and (not got.any() or is_unwritten(got)))
 
 
 def _of_ranks(run, plain, runs, miss):

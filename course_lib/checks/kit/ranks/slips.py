@@ -24,6 +24,13 @@ def _pickled(error):
     return error["tool"] == "truncation" and PICKLED.search(error["message"])
 
 
+def left_out(error):
+    """Ranks wait in a collective, for others that have returned without it."""
+    ops = [place["op"] for place in (error["ranks"] or {}).values()]
+    gone = error["tool"] == "deadlock" and "finished and will not come" in error["message"]
+    return gone and not any("end" in op or "ecv" in op or "robe" in op for op in ops)
+
+
 SIZES = re.compile(r"has (\d+) (\w+), .* room for (\d+) (\w+)")
 
 
@@ -83,9 +90,10 @@ SLIPS = [
         "(recvbuf=...), and returns nothing; or you passed a number instead of an array",
     ),
     (
-        _stopped_with("'NoneType'"),
+        _stopped_with("NoneType"),
         "Allreduce(send, receive) returns None, like every call with a capital letter: the result is in "
-        "receive. Or one of your functions has no `return`",
+        "receive. Or one of your functions has no `return`, or None was given: to this rank as an argument, by bcast "
+        "from a root that has nothing, by reduce or gather to all but the root",
     ),
     (
         _stopped_with(", but the ranks are 0 to "),

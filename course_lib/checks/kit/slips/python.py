@@ -31,7 +31,7 @@ MOST = 125  # a check tries them all, on all of its cases
 # The likeliest first: what is tried first is told first where two slips give the same numbers.
 ORDER = """
 term factor sign slope axis no-sum mean wrong-way late-binding called function no-function
-divisor rest own-draw own-rows transposed operands order upside-down confused edge turned-round guard condition
+divisor rest own-draw drawn own-rows transposed operands order upside-down confused edge turned-round guard condition
 return end positions update left-out alias rounding collective operation blocking joined
 too-early dtype name neighbour start off-by-one brackets product scaled number arguments slice
 collection exchanged backwards stride pickled loop

@@ -53,6 +53,20 @@ def too_early(place):
                 yield "too-early", says, new
 
 
+def drawn_apart(place):
+    """Random rows of one array, drawn anew for the next: a second draw in the place of the name of the first."""
+    match place.node:
+        case ast.Name(name, ast.Load()) if isinstance(place.parent, ast.Subscript):
+            values = place.scope.values.get(name, [])
+            if len(values) == 1 and values[0].startswith("rng."):
+                of = place.told(ast.unparse(place.parent.value))
+                yield (
+                    "drawn",
+                    f"the rows of {of} are drawn a second time: they are others",
+                    values[0],
+                )
+
+
 def confused(place):
     """Two names, or [0] and [1], exchanged throughout a statement or a part of one."""
     if not isinstance(place.node, (ast.Assign, ast.AugAssign, ast.Return, ast.BinOp)):
@@ -98,4 +112,4 @@ def entries(place):
                 yield "slice", f"{place.told(text)}: one index is missing", text
 
 
-RULES = (names, too_early, confused, data_sets, entries)
+RULES = (names, too_early, drawn_apart, confused, data_sets, entries)

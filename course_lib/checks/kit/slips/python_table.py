@@ -37,6 +37,7 @@ no-function: $a.all() => $a :: one answer for each entry of `$a`: `.all()` is mi
 function: $a.sum() / $b => $a.mean() :: `$a.mean()` is the mean over all axes
 function: -$a.sum() / $b => -$a.mean() :: `$a.mean()` is the mean over all axes
 function: sum($a) => len($a) :: the number of entries of `$a` is used, not their sum
+function: len($a) => $a.size :: `$a.size` counts all numbers of `$a`: its rows are `len($a)`
 function: $a.sum() => len($a) :: the number of entries of `$a` is used, not their sum
 function: max($a, $b) => $a + $b :: `$a` and `$b` are added: take the larger of them
 function: $a.max() => $a[-1] :: the last entry of `$a` is used in place of its maximum
@@ -149,6 +150,8 @@ own-draw: np.random.default_rng($i) => np.random.default_rng($i + comm.rank) \
 own-draw: np.random.default_rng([$i, $b]) => np.random.default_rng([$i, comm.rank]) \
   :: each rank draws different random numbers
 own-draw: $c.init_params($i) => $c.init_params($i + comm.rank) :: each rank starts from different parameters
+own-rows: shard($a, $b, comm.rank) => shard($a, $b, 0) \
+  :: every rank takes the first share: its own is number `comm.rank`
 own-rows: $a[shard($b, $c, $d)] => $a :: each rank uses all of `$a`, not its share
 pickled: $c.Isend($m, dest=$d) => $c.isend($m, dest=$d) \
   :: `isend` pickles the array: send it with `Isend`
