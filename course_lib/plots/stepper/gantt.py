@@ -119,7 +119,12 @@ def _moment(tasks, moment, axis, looks, row) -> Frame:
 
 def _bar(task, until, top, axis, look, key="") -> Shape:
     x, width = axis.x(task.start), axis.x(until) - axis.x(task.start)
-    label = str(task.label) if width >= 6.6 * len(str(task.label)) + 3 else ""
+    texts = (
+        f"{task.kind[:1]}{task.label}",
+        str(task.label),
+        "",
+    )  # the letter says what the colour says
+    label = next(text for text in texts if width >= 6.6 * len(text) + 3 or not text)
     return box(x, top + ROW * task.row + 2, max(width, 1), ROW - 6, look, label, key, 11)
 
 
@@ -181,6 +186,7 @@ def _scale(axis: Axis, y: float) -> list[Shape]:
 def _legend(kinds: Iterable[str], looks: Mapping[str, str]) -> list[Shape]:
     shapes, x = list[Shape](), float(LEFT)
     for kind in kinds:
-        shapes += [box(x, 5, 14, 12, looks[kind]), words(x + 19, 16, kind, at="start", size=12)]
+        shapes.append(box(x, 5, 14, 12, looks[kind], kind[:1], size=11))
+        shapes.append(words(x + 19, 16, kind, at="start", size=12))
         x += 36 + 7.2 * len(kind)
     return shapes
