@@ -54,10 +54,8 @@ def _register_8x8(M, N, K):
 def _vector_8x8(M, N, K):
     down, across, steps = up(M, 128), up(N, 128), up(K, 8)
     a = _float4_down(M, K, across)
-    b = (
-        K * (up(N // 4, 32) + N % 4) * down,
-        K * _pieces(N) * down,
-    )  # a warp copies 128 neighbours of a row
+    # a warp copies 128 neighbours of a row
+    b = K * (up(N // 4, 32) + N % 4) * down, K * _pieces(N) * down
     # a warp stores 2 rows of 64 neighbours
     d = (M // 8 * 4 + min(M % 8, 4)) * (up(N // 4, 16) + N % 4), M * _pieces(N)
     wavefronts = down * across * steps * 8 * (4 + 4 + 8 * 4 * 4)  # 4 a float4

@@ -17,7 +17,7 @@ from course_lib.measure.blas import blas_library
 
 @dataclass(frozen=True)
 class Machine:
-    """This computer, as far as a measurement depends on it. `str()` is one line to print beneath a timing.
+    """This computer, as far as a measurement depends on it. `str()` is short, to stand beneath a timing.
 
     cpu: the processor's name. logical, physical: its hardware threads and its cores. usable: how many hardware
     threads this process may use (affinity mask and container quota). memory: bytes it may use. None: not known.
@@ -37,6 +37,15 @@ class Machine:
     numpy: str | None
 
     def __str__(self) -> str:
+        cores = self._cores()
+        if self.physical and self.usable == self.logical:
+            cores = f"{self.physical} core{'s' * (self.physical > 1)}"
+        threads = f"{self.blas_threads or '?'} BLAS thread{'s' * (self.blas_threads != 1)}"
+        return f"{self.cpu or 'unknown processor'}, {cores}, {threads}"
+
+    @property
+    def full(self) -> str:
+        """All that is known, in one line: once per notebook or report."""
         memory = f"{self.memory / 2**30:.0f} GiB" if self.memory else "memory unknown"
         hardware = [self.cpu or "unknown processor", self._cores(), memory]
         software = [self.os or "unknown system", f"Python {self.python}", f"NumPy {self.numpy}"]
@@ -79,9 +88,7 @@ def machine() -> Machine:
 def _try(probe: Callable[[], Any]) -> Any:
     try:
         return probe()
-    except (
-        Exception
-    ):  # a probe meets whatever a strange system has: no name is better than no measurement
+    except Exception:  # on a strange system: no name is better than no measurement
         return None
 
 

@@ -70,9 +70,7 @@ class Pool:
             try:
                 self._start(job)
                 job.wait()
-            except (
-                BaseException
-            ) as error:  # KeyboardInterrupt; a second one would not wait any more
+            except BaseException as error:  # KeyboardInterrupt; a second one would not wait
                 job.abort(error)
                 # it may have come before all threads had the job; who has done it does nothing
                 self._start(job)

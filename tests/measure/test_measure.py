@@ -336,7 +336,7 @@ def test_machine_says_what_there_is():
     m = measure.machine()
     assert m.numpy == np.__version__ and m.python == ".".join(map(str, sys.version_info[:3]))
     assert m.logical >= 1 and 1 <= m.usable <= m.logical and m.memory > 2**28
-    assert "\n" not in str(m) and m.cpu in str(m) and m.blas in str(m)
+    assert "\n" not in m.full and m.cpu in str(m) and m.blas in m.full and len(str(m)) < len(m.full)
 
 
 def test_machine_never_raises_when_every_probe_fails(monkeypatch):

@@ -69,9 +69,8 @@ class Products:
     def _gather(self, chosen, activation, part, Z, F, alpha=1, beta=0, C=None, b=None):
         """Z = alpha (the sum of the slices) + b + beta C, F = f(Z); C: stored as it likes, Z and F alike."""
         out = at(F if Z is None else Z)
-        b = (
-            (None, 0, 0) if b is None else (b, 0, at(b)[1])
-        )  # every row of the matrix that it stands for
+        # b: every row of the matrix that it stands for
+        b = (None, 0, 0) if b is None else (b, 0, at(b)[1])
         C = (None, 0, 0) if C is None else at(C)
         M, N = out[0].shape
         if out[2] != 1:  # transposed, so that neighbouring threads have neighbours in memory

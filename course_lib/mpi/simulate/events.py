@@ -53,10 +53,8 @@ class Program:
     def __init__(self):
         self.source, self.dest = array("q"), array("q")  # dest: NOTHING for a task that computes
         self.cost = array("d")  # seconds, or bytes
-        self.needs, self.waits = (
-            array("q"),
-            array("q"),
-        )  # what is waited for; by each task, how many
+        self.needs = array("q")  # what is waited for
+        self.waits = array("q")  # by each task, for how many
         self.labels: dict[int, Any] = {}
 
     def __len__(self):

@@ -43,7 +43,8 @@ def say(what: str, text: str) -> None:
 def machine_line(result: Result) -> str:
     """The machine that the numbers come from, in one line."""
     names = {field.name for field in fields(Machine)}
-    return str(Machine(**{key: value for key, value in result["machine"].items() if key in names}))
+    machine = Machine(**{key: value for key, value in result["machine"].items() if key in names})
+    return machine.full
 
 
 def machine_name(result: Result) -> str:
