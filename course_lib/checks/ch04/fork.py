@@ -129,12 +129,7 @@ def _delta_cause(walks):
 
 
 def _fork_run(fn, walks):
-    return hang(
-        fn,
-        (walks.parent, walks.children, Delta(walks.L - 1), walks),
-        "a thread waits for something that never happens: join() only threads that were started, and hold no "
-        "lock while you wait",
-    )
+    return hang(fn, (walks.parent, walks.children, Delta(walks.L - 1), walks))
 
 
 def _check_fork(fn, L, k, delay, idle=None):
