@@ -105,7 +105,7 @@ class _Chain:
 _QUEUE = (
     "a thread waits at the queue for something that never arrives. Each waiting thread takes one None out and "
     "ends: put in one for each of them, and start k - 1 of them, since the chain's thread is the k-th, and "
-    "takes out one more where it also asks for None. (A Queue with a maxsize also waits, in put.)"
+    "takes out one more where it also asks for None"
 )
 _QUEUE_FAULT = (
     "a thread waits at the queue for something that never arrives: when the chain or a gradient fails, the "
