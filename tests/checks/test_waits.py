@@ -55,6 +55,11 @@ def queue_and_event():
     threading.Event().wait()
 
 
+def until_none():
+    for _ in iter(queue.SimpleQueue().get, None):
+        pass
+
+
 def fills_a_queue():
     box = queue.Queue(1)
     for part in range(2):
@@ -69,6 +74,7 @@ def fills_a_queue():
         (lambda: joined(lambda: queue.SimpleQueue().get()), waits.QUEUE, "joined waits in a join"),
         (lambda: joined(lambda: threading.Barrier(2).wait()), waits.BARRIER, "waits at a barrier"),
         (lambda: threading.Event().wait(), waits.EVENT, "<lambda> waits for an event"),
+        (until_none, waits.QUEUE, "until_none waits at a queue"),
         (takes_a_lock_twice, waits.LOCK, "takes_a_lock_twice waits for a lock"),
         (lock_and_queue, waits.LOCK, "lock_and_queue waits for a lock"),
         (asks_a_dict, waits.LOOP, "asks_a_dict is in a loop"),

@@ -18,6 +18,7 @@ INSIDE = {  # by the function of Python's own that the student's line has called
     "Queue.put": FULL,
 }
 AT_ONCE = {"get": QUEUE, "acquire": LOCK, "with": LOCK, "sleep": LOOP}  # written in C: no frame
+HIDDEN = {"BEFORE_WITH": "with", "FOR_ITER": "get"}  # without a call: `for part in iter(box.get, None)`
 CAUSES = {
     QUEUE: "a queue into which nobody puts what it waits for",
     LOCK: "a lock that is never released. It was taken without `with`, twice by one thread, or by a thread that "
@@ -52,11 +53,11 @@ def stands_in(frame, below, spins):
 
 def _called(frame):
     """The name of what a frame is just calling, the last one of `box.get()`; "with" where it enters a block."""
-    name, begins = "", {}
+    name, begins = "", dict[object, str]()
     for each in dis.get_instructions(frame.f_code):
         place = each.positions and (each.positions.lineno, each.positions.col_offset)
         if each.offset == frame.f_lasti:
-            name = "with" if each.opname == "BEFORE_WITH" else begins.get(place, "")
+            name = HIDDEN.get(each.opname) or begins.get(place, "")
         elif each.opname.startswith("LOAD_") and isinstance(each.argval, str):
             begins[place] = each.argval if each.offset < frame.f_lasti else begins.get(place, "")
     return name
