@@ -18,7 +18,10 @@ INSIDE = {  # by the function of Python's own that the student's line has called
     "Queue.put": FULL,
 }
 AT_ONCE = {"get": QUEUE, "acquire": LOCK, "with": LOCK, "sleep": LOOP}  # written in C: no frame
-HIDDEN = {"BEFORE_WITH": "with", "FOR_ITER": "get"}  # without a call: `for part in iter(box.get, None)`
+HIDDEN = {
+    "BEFORE_WITH": "with",
+    "FOR_ITER": "get",
+}  # without a call: `for part in iter(box.get, None)`
 CAUSES = {
     QUEUE: "a queue into which nobody puts what it waits for",
     LOCK: "a lock that is never released. It was taken without `with`, twice by one thread, or by a thread that "
