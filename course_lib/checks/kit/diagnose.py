@@ -254,7 +254,7 @@ def _of_side_effect(check, miss, result):
     if first.relisted and first.reordered:
         return (
             f"you change the caller's own list: its entries are in another order afterwards, as after {whole}.sort() "
-            f"or .reverse(). sorted({whole}) and {whole}[::-1] are new lists"
+            f"or .reverse(). Work on a copy, list({whole}), or take sorted({whole}), which is one"
         )
     if first.relisted:
         return (
