@@ -171,6 +171,33 @@ def test_a_changed_argument_is_named_by_its_part():
     )
 
 
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        (
+            lambda line: line.sort(),
+            "its entries are in another order afterwards, as after line.sort()",
+        ),
+        (lambda line: line.reverse(), "its entries are in another order afterwards"),
+        (lambda line: line.append((0, 0.0)), "line[i] = ... do that"),
+        (lambda line: line.__setitem__(0, line[1]), "line[i] = ... do that"),
+    ],
+)
+def test_a_list_in_another_order_is_told_from_one_with_other_entries(change, cause):
+    def largest(line):
+        found = max(line)[1]
+        change(line)
+        return found
+
+    def cases(rng):
+        return [Case(([(2, 0.5), (3, 4.0), (1, 2.5)],))]
+
+    check = Check("largest", cases, lambda line: max(line)[1])
+    report = failure(check, largest)
+    assert "your function changes its argument line" in row(report, "what")
+    assert cause in row(report, "cause")
+
+
 def test_an_argument_put_back_by_adding_is_put_back_only_up_to_rounding():
     def wrong(x):
         x += 0.1

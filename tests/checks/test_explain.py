@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from course_lib.checks import ch01, ch03, ch05, ch06, ch08, ch15
+from course_lib.checks import ch01, ch03, ch05, ch06, ch08, ch13, ch15
 from course_lib.checks.ch03 import work as ch03_work
 from course_lib.checks.kit.core import Case, Check, normal
 from course_lib.checks.kit.known import explain, planted
@@ -36,6 +36,15 @@ def test_planted_answer_is_a_known_mistake_in_any_form():
         return total, float(bias)
 
     assert "the mean is missing" in cause_of(ch01.check_mse_gradient, mse_gradient)
+
+
+def test_a_whole_number_is_a_float_or_an_int_to_a_known_mistake():
+    def kept_and_sent(n, p, stage, slots, micro):  # floats where the planted answer has ints
+        cut = [n / (p if stage > least else 1) for least in (3, 2, 1)]
+        passes = (micro if stage >= 2 else 1) + (2 * micro if stage == 3 else 1)
+        return 4 * (cut[0] + cut[1] + slots * cut[2]), 4 * (p - 1) / p * n * passes
+
+    assert "one stage too late" in cause_of(ch13.check_kept_and_sent, kept_and_sent)
 
 
 def test_no_cause_is_looked_for_where_nobody_reads_it(monkeypatch):

@@ -33,6 +33,7 @@ class _Chain:
         self.meeting, self.staged, self.overlap = Meeting(k), staged and 1 < k <= L, True
         self.wrong, self.active, self.chain_thread, self.in_turn = None, 0, None, False
         self.failed = False  # the fault has happened
+        self.seen, self.there = set(), []  # other threads: at any delta, at the last one
         self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def delta(self, layer, above):
@@ -46,6 +47,9 @@ class _Chain:
             )
         self.deltas.append(layer)
         self.chain_thread = threading.current_thread()
+        self.there = [t for t in started_since(self._before) if t.name != "check"]
+        self.there = [t for t in self.there if t is not self.chain_thread]
+        self.seen |= set(self.there)
         time.sleep(
             self.late if layer == self.L - 1 else 0.002
         )  # threads that are there begin, and find nothing
@@ -105,7 +109,7 @@ class _Chain:
 _QUEUE = (
     "a thread waits at the queue for something that never arrives. Each waiting thread takes one None out and "
     "ends: put in one for each of them, and start k - 1 of them, since the chain's thread is the k-th, and "
-    "takes out one more where it also asks for None. (A Queue with a maxsize also waits, in put.)"
+    "takes out one more where it also asks for None"
 )
 _QUEUE_FAULT = (
     "a thread waits at the queue for something that never arrives: when the chain or a gradient fails, the "
@@ -117,13 +121,14 @@ def _check_deferred(fn, L, k, late):
     chain = _Chain(L, k, late=late)
     with at(f"L = {L}, k = {k}"):
         run = hang(fn, (L, k, chain.delta, chain.grad), _QUEUE)
+        seen = not hasattr(fn, "aftermath")  # the threads of another process are not
         require_no_strange_fault(run)
         if chain.wrong:
             require(False, chain.wrong[0], cause=chain.wrong[1])
         require_no_error(run)
         _check_deltas(chain)
         _check_results(run, chain)
-        _check_threads(chain)
+        _check_threads(chain, seen)
         require(
             not run.busy and not chain.active,
             "the function returned while a thread was still there",
@@ -151,14 +156,30 @@ def _check_deltas(chain):
     )
 
 
-def _check_threads(chain):
+_PASS_ON = "pass a layer on as soon as its delta exists, to threads that already run"
+_ENDS = "`while not queue.empty()`, or a get with a timeout, ends a thread that starts too early: wait with queue.get()"
+
+
+def _apart_cause(chain, seen):
+    """Why no gradient had begun. seen: are the other threads seen from here?"""
+    if not seen:
+        return f"{_PASS_ON}. {_ENDS}. And there must be k - 1 of them"
+    if not chain.seen:
+        return f"{_PASS_ON}: none of the k - 1 others had been started"
+    if not chain.there:
+        return f"{_PASS_ON}. The others had ended by then: {_ENDS}"
+    return (
+        f"{_PASS_ON}. The others were there and got nothing: are the layers put into the queue only after the "
+        "chain, or does something else hold the threads back until then?"
+    )
+
+
+def _check_threads(chain, seen):
     """Gradients side by side with the chain, then k threads at them, no more and no fewer."""
     require_in_time(
         chain.overlap,
         "no gradient had begun when the chain of deltas ended",
-        cause="pass a layer on as soon as its delta exists, to threads that already run. `while not queue.empty()`, "
-        "or a get with a timeout, ends a thread that starts too early: wait with queue.get(). And there must "
-        "be k - 1 of them",
+        cause=_apart_cause(chain, seen),
     )
     mine = len(chain.threads | {chain.chain_thread})
     require(

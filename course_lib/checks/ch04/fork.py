@@ -29,6 +29,7 @@ class _Walks:
         del self.parent[0]  # eq. 4: the delta of the last layer is there
         busy = [j for j in range(k) if self.children[j]]
         self.calls, self.ended, self.parent_done, self.early, self.odd = [], 0, False, False, None
+        self.by_caller = False  # the fault came in the thread that called
         self.meeting, self.busy = Meeting(max(len(busy), 1)), busy
         self._lock = threading.Lock()
 
@@ -61,6 +62,7 @@ class _Walks:
         try:
             time.sleep(self.delay if who == self.slow else 0)
             if who is not None and who == self.fault:
+                self.by_caller = threading.current_thread().name == "check"
                 raise ArithmeticError(f"the part of thread {who} {FAULT}")
         finally:
             with self._lock:
@@ -129,12 +131,7 @@ def _delta_cause(walks):
 
 
 def _fork_run(fn, walks):
-    return hang(
-        fn,
-        (walks.parent, walks.children, Delta(walks.L - 1), walks),
-        "a thread waits for something that never happens: join() only threads that were started, and hold no "
-        "lock while you wait",
-    )
+    return hang(fn, (walks.parent, walks.children, Delta(walks.L - 1), walks))
 
 
 def _check_fork(fn, L, k, delay, idle=None):
@@ -160,6 +157,9 @@ def _check_fork(fn, L, k, delay, idle=None):
         require(len(mine) == len(walks.busy), "two children were walked by the same thread")
 
 
+_OWN = "the calling thread walks this part itself, and its exception ends the call: catch it there, too; "
+
+
 def _check_fork_fault(fn, L, k, fault):
     walks = _Walks(L, k, slow=0 if fault else k - 1, fault=fault, delay=0.25)
     whose = "the parent's part" if fault == "parent" else f"thread {fault}"
@@ -170,7 +170,7 @@ def _check_fork_fault(fn, L, k, fault):
         require(
             fault == "parent" or (walks.ended == begun and not run.busy),
             "the exception was raised while other threads were still at work",
-            cause="join all threads first, then raise",
+            cause=_OWN * walks.by_caller + "join all threads first, then raise",
         )
         require(
             fault != "parent" or not begun, "the children started although the parent had failed"

@@ -6,7 +6,8 @@ from course_lib.checks.ch04.patience import stop
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import Unmet, require_in_time
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import FULL, guarded, lost_in, require_none_lost, started_since
+from course_lib.checks.kit.threads import guarded, lost_in, require_none_lost, started_since
+from course_lib.checks.kit.waits import CAUSES, FULL, QUEUE
 
 FAULT = "cannot be computed"  # in the words of each fault that a check makes
 _LIMITED = (
@@ -25,16 +26,19 @@ class Delta:
         return f"delta of layer {self.layer}"
 
 
-def hang(fn, args, cause):
-    """`guarded`, with this cause where the call does not come to an end; its threads are then stopped if they spin."""
+def hang(fn, args, cause=""):
+    """`guarded`, with this cause where the call waits at a queue for ever; its threads are stopped if they spin."""
     before = set(threading.enumerate())
     try:
         return guarded(fn, *args)
     except Unmet as unmet:
         stop(started_since(before))
-        where = [row for row in unmet.rows if row[0] == "where"]
-        told = _LIMITED if any(FULL in words for _, words in where) else cause
-        raise Unmet(unmet.what, [("cause", told), *where], unmet.kind) from None
+        rows = dict(unmet.rows)
+        if FULL in rows.get("where", ""):
+            rows["cause"] = _LIMITED
+        elif cause and CAUSES[QUEUE] in rows["cause"]:
+            rows["cause"] = cause
+        raise Unmet(unmet.what, list(rows.items()), unmet.kind) from None
 
 
 def require_no_strange_fault(run):

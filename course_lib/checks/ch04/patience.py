@@ -5,9 +5,9 @@ import threading
 import time
 
 from course_lib.checks.kit.freeform import require_in_time
+from course_lib.checks.kit.waits import TELLS, spinning
 
 PATIENCE = 3.0  # seconds for calls that take a millisecond
-TELLS = hasattr(time, "pthread_getcpuclockid")  # what a thread has used; not on macOS, nor Windows
 BUSY = 4  # times as many by the clock, where the processor's are known
 ENDING = 3.0  # seconds to its next line of Python, for a thread that is told to end
 LOOKS = 3  # at what a thread uses: on a busy machine one that spins may not have its turn within the first
@@ -21,33 +21,17 @@ def stop(threads):
     """
     waits = list(threads)
     for _ in range(LOOKS):
-        spinning = _spinning(waits)
-        _end(spinning)
-        waits = [thread for thread in waits if thread not in spinning and thread.is_alive()]
+        busy = spinning(waits)
+        _end(busy)
+        waits = [thread for thread in waits if thread not in busy and thread.is_alive()]
 
 
-def _end(spinning):
-    for thread in spinning:
+def _end(busy):
+    for thread in busy:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
             ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit)
         )
         thread.join(ENDING)
-
-
-def _spinning(threads, seconds=0.1):
-    """Those that use processor time; none where the system does not tell (macOS, Windows)."""
-    if not (TELLS and threads):
-        return []
-    clocks = {
-        thread: time.pthread_getcpuclockid(thread.ident) for thread in threads if thread.is_alive()
-    }
-    used = {thread: -time.clock_gettime(clock) for thread, clock in clocks.items()}
-    time.sleep(seconds)
-    return [
-        thread
-        for thread in clocks
-        if thread.is_alive() and used[thread] + time.clock_gettime(clocks[thread]) > seconds / 20
-    ]
 
 
 def must_end(fn, calls, cause):

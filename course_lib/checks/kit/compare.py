@@ -40,6 +40,7 @@ class Rules:
     scale: float | str | None = None
     digits: int | None = None
     python_floats: bool = False
+    either: bool = False  # 2.0 is as good as 2
 
     def tolerance(self, want):
         """The tolerance for a float array `want`."""
@@ -82,9 +83,10 @@ def compare(got, want, rules, path=()):
 def close(got, like, rules):
     """Are they the same but for rounding, on the scale of the rules or on their own? NaN is like NaN here.
 
-    A wrong result may be larger than the scale of a case, or known less exactly.
+    A wrong result may be larger than the scale of a case, or known less exactly; whole, it may be a float or an int.
     """
     got, like = tree_map(nan_is_inf, got), tree_map(nan_is_inf, like)
+    rules = replace(rules, either=True)
     return not compare(got, like, replace(rules, scale=None)) or not compare(got, like, rules)
 
 
@@ -150,6 +152,8 @@ def _compare_numbers(got, want, rules, name):
     if have.shape != wanted.shape:
         thing = "one number" if scalar else f"{wanted.shape}"
         return Mismatch("shape", name, f"{name} has shape {have.shape}, not {thing}", have, wanted)
+    if rules.either and scalar and have.dtype.kind == "f" and wanted.dtype.kind in "iu":
+        wanted = wanted.astype(np.float64)
     return (
         _compare_values(have, wanted, rules, name)
         or _compare_dtype(got, have, wanted, rules, name)

@@ -116,7 +116,9 @@ def _of_several(check, results, fits, seed):
         return lambda i: _outcome(_answer(check, called, cases[i]))
 
     def differing(i, got, want):
-        return names_of(compare(got, want, replace(check.rules(results[i].case, None), scale=None)))
+        return names_of(
+            compare(got, want, replace(check.rules(results[i].case, None), scale=None, either=True))
+        )
 
     def named(i, value):
         pairs = part_pairs(value, results[i].want, check.rules(results[i].case, None))
@@ -250,6 +252,11 @@ def _of_side_effect(check, miss, result):
         return (
             f"{whole} is restored only up to rounding: x + h - h is not always x. Keep the old value in a "
             "variable and write it back"
+        )
+    if first.relisted and first.reordered:
+        return (
+            f"you change the caller's own list: its entries are in another order afterwards, as after {whole}.sort() "
+            f"or .reverse(). Work on a copy, list({whole}), or take sorted({whole}), which is one"
         )
     if first.relisted:
         return (

@@ -26,6 +26,7 @@ class Change:
     path: tuple = ()  # of the array inside a list or dict
     slight: bool = False
     relisted: bool = False  # another array lies at that place: the list was changed
+    reordered: bool = False  # the list has the same entries in another order
     form: str = ""  # "shape (3,)": its own attribute was set, and its numbers are as they were
 
 
@@ -86,19 +87,26 @@ def _changes(argument, before, after, held):
     if same(before, after):
         return []
     old, new = dict(paths(before)), dict(paths(after))
+    turned = _reordered(before, after)
     if list(old) != list(new):
-        return [Change(argument, relisted=True)]
+        return [Change(argument, relisted=True, reordered=turned)]
     return [
         Change(
             argument,
             path,
             _slight(old[path], new[path]),
             new[path] is not held[path],
+            turned,
             new_form(old[path], new[path]),
         )
         for path in old
         if not same(old[path], new[path])
     ]
+
+
+def _reordered(before, after):
+    """Has a list the same entries in another order?"""
+    return isinstance(before, list) and sorted(map(repr, before)) == sorted(map(repr, after))
 
 
 def _slight(before, after):

@@ -6,7 +6,6 @@ unlucky moment (a loop variable read late, a sum taken before the join) then sho
 """
 
 import dis
-import queue
 import random
 import sys
 import threading
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from course_lib.checks.kit import waits
 from course_lib.checks.kit.freeform import Unmet, require, require_in_time
 from course_lib.checks.kit.probe import short_error
 
@@ -24,7 +24,6 @@ HELD_BACK = 0.03  # seconds that each new thread waits before its first line
 MEETING = 2.0  # seconds that workers wait for each other before they go on alone
 WAITS = random.Random(1)  # its own: what a student draws stays as it is
 STUMBLE = 0.01  # seconds that a worker waits at the most before each line of a student's, where that is asked for
-FULL = ", at a full queue"  # what is said of a line that waits in `put`
 
 
 @dataclass
@@ -209,24 +208,24 @@ def _ends_soon(thread):
 
 
 def _report_hang(fn, caller, before):
-    """Say in which lines of the student's the threads wait."""
+    """Say in which lines of the student's the threads stand, and in what."""
     frames, own = sys._current_frames(), getattr(getattr(fn, "__code__", None), "co_filename", None)
-    places = []
-    for thread in [caller, *(t for t in started_since(before) if t is not caller)]:
-        frame, full = frames.get(thread.ident), ""
+    threads = [caller, *(t for t in started_since(before) if t is not caller)]
+    spins, places = waits.spinning(threads), {}
+    for thread in threads:
+        frame, below = frames.get(thread.ident), None
         while frame is not None and not (
             frame.f_code.co_filename == own or "ipykernel_" in frame.f_code.co_filename
         ):
-            full = full or FULL * (frame.f_code is queue.Queue.put.__code__)
-            frame = frame.f_back
+            frame, below = frame.f_back, frame
         if frame is not None:
-            places.append(f"line {frame.f_lineno} of {frame.f_code.co_name}{full}")
+            place = f"line {frame.f_lineno} of {frame.f_code.co_name}"
+            places[place] = waits.stands_in(frame, below, thread in spins)
     require_in_time(
         False,
         f"it did not finish within {DEADLINE:g} s: a deadlock or an endless loop",
-        where="; ".join(sorted(set(places))) or None,
-        cause="a thread waits for something that never happens: a lock that is never released (use `with lock:`), a "
-        "join of a thread that is itself waiting, or a queue or barrier that nothing fills. The threads keep "
+        where="; ".join(sorted(" ".join(filter(None, each)) for each in places.items())) or None,
+        cause=f"a thread waits for something that never happens: {waits.cause(places.values())}. The threads keep "
         "hanging: restart the kernel once you have found the cause",
     )
 
