@@ -4,6 +4,7 @@ import re
 
 from course_lib.checks.kit.slips.cuda_code import BUILTIN
 from course_lib.checks.kit.slips.cuda_segments import (
+    ASSIGN,
     other_counters,
     products,
     segments,
@@ -175,8 +176,32 @@ def as_if_dense(code):
         if len(terms) == len(strides) == 2 and segment.whole:
             row, column = (code.text(*pair[0]) for pair in pairs)
             for size in (n for n in code.sizes if "_" not in n):
-                says = f"an index is computed as if rows had `{size}` numbers and no gaps"
+                what = (
+                    f"{_array(code, segment.array)} is indexed"
+                    if segment.array
+                    else "an index is computed"
+                )
+                says = f"{what} as if rows had `{size}` numbers and no gaps"
                 yield says, (segment.a, segment.b, f"{row} * {size} + {column}")
+
+
+def written_out(code):
+    """(token, text, array): an index of an array that is a variable, the variable's value, for all that share it."""
+    for name, kind, at in code.locals():
+        if kind != "int" or code[at + 1] != "=" or name not in code.counters:
+            continue
+        end = code.until(at + 2, ",", ";")
+        uses = [i for i in code.all(name) if code[i - 1] == "[" and code[i + 1] == "]"]
+        kept = not any(_is_set(code, i) for i in code.all(name, *code.texts(at + 2, end)) if i > at)
+        if kept and len({code[i - 2] for i in uses}) > 1:
+            yield from ((i, code.text(at + 2, end), code[i - 2]) for i in uses)
+
+
+def _is_set(code, i):
+    """Is it a variable that is given a value at token i?"""
+    return bool(re.match(r"[A-Za-z_]", code[i])) and (
+        code[i + 1] in ASSIGN | {"++", "--"} or code[i - 1] in ("++", "--")
+    )
 
 
 def number_left_out(code):
