@@ -244,9 +244,9 @@ def _moved(bad):
         at = np.flatnonzero(wrong.any(1))
         homes = [np.flatnonzero(~is_wrong(got[i], want, allowed).any(1)) for i in at]
         if len(at) > 1 and all(len(home) == 1 for home in homes):
-            name = bad.name + ("[..]" if axis else "")
+            place = f"{bad.name}[i][{{}}]" if axis else f"{bad.name}[{{}}][j]"
             two = [
-                f"{name}[{i}] holds what belongs in {name}[{homes[n][0]}]"
+                f"{place} holds what belongs in {place}".format(i, homes[n][0])
                 for n, i in enumerate(at[:2])
             ]
             more = ", ..." if len(at) > 2 else ""

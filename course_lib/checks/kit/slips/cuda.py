@@ -47,6 +47,7 @@ KINDS = {
     "scalar": values.scalars,
     "strides": index.strides_exchanged,
     "strides ignored": index.as_if_dense,
+    "one index": index.of_one_index,
     "index term": index.index_term,
     "bounds": guards.exchanged,
     "barrier moved": hazards.barrier_moved,
@@ -81,8 +82,6 @@ KINDS = {
     "clamped": guards.clamped,
     "end at an address": loops.ends_at_an_address,
 }
-
-INDEX = ("strides ignored", "strides", "transposed", "index term", "leading dimension")
 
 
 def variants(source):
@@ -122,22 +121,8 @@ def _all(source):
         for says, *edits in kind(code):
             slip = Slip(name, says, code.with_(edits))
             found.setdefault(_bare(slip.source), slip)
-    for slip in _of_one_index(code):
-        found.setdefault(_bare(slip.source), slip)
     found.pop(_bare(source), None)
     return list(found.values())
-
-
-def _of_one_index(code):
-    """The slips in one array's index, where arrays share a variable for it: the likely kinds first."""
-    uses = list(index.written_out(code))
-    for kind, (i, text, array) in ((KINDS[name], use) for name in INDEX for use in uses):
-        own = Code(code.with_([(i, i + 1, text)]))
-        end = own.partner[i - 1]
-        for says, *edits in kind(own):
-            if all(i <= a and b <= end for a, b, _ in edits):
-                where = "" if f"`{array}`" in says else f", in the index of `{array}` alone"
-                yield Slip("one index", says + where, own.with_(edits))
 
 
 def _bare(source):
