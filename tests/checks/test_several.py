@@ -9,6 +9,7 @@ from course_lib.checks import ch00, ch06, ch09, ch10, ch12, ch14
 from course_lib.checks.kit.known import heard
 from course_lib.checks.kit.known.parts import Evidence, causes_of_parts, names_of
 from course_lib.checks.kit.known.planted import Task
+from course_lib.checks.kit.known.ties import with_other_ties
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.slips import merged
 
@@ -211,3 +212,27 @@ def test_a_pair_that_works_both_ways_may_be_one_mistake():
 
     said = cause_of(ch12.check_step_bytes, step_bytes)
     assert said.startswith("two mistakes, or one that does both: ")
+
+
+def test_a_mistake_may_be_made_in_one_part_alone():
+    right, cases = pair(lambda x: x, lambda x: x * x), [0.3, 7.7]
+    evidence = evidence_of(pair(lambda x: x, lambda x: x + 0.5), right, cases)
+    assert evidence.is_alone(pair(lambda x: x / 2, lambda x: x + 0.5))
+    assert not evidence.is_alone(pair(lambda x: x / 2, lambda x: x * x))
+    assert not evidence.is_alone(pair(lambda x: x / 2, lambda x: 0.8 if x < 1 else 0))
+
+
+def test_where_ties_are_free_a_planted_answer_may_take_the_last():
+    def best_width(a_by_rows, b_by_rows):
+        def sectors(w):
+            h = 256 // w
+            return (h if a_by_rows else -(-h // 8)) + (-(-w // 8) if b_by_rows else w)
+
+        return min((1, 2, 4, 8, 16, 32), key=sectors)
+
+    assert "256 / w is the number of rows of a block" in cause_of(ch06.check_best_width, best_width)
+    source = "def f(x):\n    return min(x, key=abs)"
+    task = Task("t", "check_f", "f", source, (("no size", source), ("no search", "f = len")), ())
+    assert with_other_ties(task, lambda f: f([1, -1]) == 1) == []
+    ((says, turned),) = with_other_ties(task, lambda f: f([1, -1]) == -1)
+    assert says == "no size" and "min(list(x)[::-1], key=abs)" in turned

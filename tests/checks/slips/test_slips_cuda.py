@@ -184,6 +184,31 @@ def test_what_is_given_beside_the_kernel_stays_as_it_is():
     assert all(slip.source.startswith(given) for slip in cuda.variants(source))
 
 
+SHARED = """
+__global__ void scaled(int M, int N, const float *C, float *D, int c_row, int c_col)
+{
+    int i = blockIdx.y * blockDim.y + threadIdx.y, j = blockIdx.x * blockDim.x + threadIdx.x;
+    int at = i * c_row + j * c_col;
+    if (i < M && j < N) D[at] = 2 * C[at];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong, says",
+    [
+        ("C[i * N + j]", "`C` is indexed as if rows had `N` numbers and no gaps"),
+        ("C[i * c_col + j * c_row]", "`c_row` and `c_col` are swapped, in the index of `C` alone"),
+        ("C[j * c_col]", "`C` is indexed without the term with `c_row`"),
+    ],
+)
+def test_one_of_two_indices_that_share_a_variable_is_a_slip(wrong, says):
+    wrong = bare(SHARED.replace("C[at]", wrong))
+    assert [s.says for s in cuda.variants(SHARED) if bare(s.source) == wrong] == [says]
+    changed = SHARED.replace("if (i", "at += 0;\n    if (i")
+    assert not any(s.name == "one index" for s in cuda.variants(changed))
+
+
 def test_hints_name_kinds_that_there_are():
     assert {name for order in HINTS.values() for name in order} <= set(cuda.KINDS)
     assert all(len(set(order)) == len(order) for order in HINTS.values())

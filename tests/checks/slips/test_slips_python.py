@@ -232,6 +232,12 @@ def test_numbers_worked_out_by_hand():
     assert "flops = 2 * 3 * 4\nhazards = {'A': 'WAR', 'B': 'WAR'}" in sources
 
 
+def test_what_is_chosen_is_not_scaled():
+    for key, scaled in (("", True), (", key=abs", False)):
+        slips = variants(f"def f(x):\n    return max(x{key})")
+        assert any(slip.name == "scaled" for slip in slips) == scaled
+
+
 def test_several_functions_in_one_cell():
     source = "def g(z):\n    return -z\n\n\ndef f(x):\n    return g(x) + 1"
     sources = [slip.source for slip in variants(source)]

@@ -100,10 +100,11 @@ class KernelCheck:
     name: of the student's string. kernel: the name in it. cases: rng -> list of Launch. reference: called with the
     launch's arguments by name, floats in float64; gives what the output must hold (several: a tuple in the order of
     out and inout, or a dict by name). It may be smaller than the output: what lies beyond must stay as it was.
-    limits: functions (report, launch) -> None or (what, cause), looked at when all else is right (kernels_limits.py).
-    causes: (function of an error of the engine's Report (a dict) -> bool, "likely cause"): told in the place of the
-    engine's own sentence. c: rounding steps per term, in |got - wanted| <= c * K * eps(dtype) * largest |wanted|.
-    axes: names for the axes of the output, ("row", "column"), or a dict by output.
+    limits: functions (report, launch) -> None or (what, cause), looked at when all else is right
+    (kernels_limits.py). causes: (function of an error of the engine's Report (a dict, with the launch's `args`) ->
+    bool, "likely cause"): told in the place of the engine's own sentence. c: rounding steps per term, in |got -
+    wanted| <= c * K * eps(dtype) * largest |wanted|. axes: names for the axes of the output, ("row", "column"), or
+    a dict by output.
     """
 
     name: str

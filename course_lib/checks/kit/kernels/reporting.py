@@ -38,7 +38,7 @@ def fault_report(check, run, runs, proved):
     right = not run.wrong and not is_fatal(run)
     report = _title(check, runs)
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
-    own, whole = _own_cause(check, error), proved and not proved.startswith(PART)
+    own, whole = _own_cause(check, run, error), proved and not proved.startswith(PART)
     said = (proved if whole else own or proved) or read(check, runs, whole=True)
     report.add("cause", said or cause_of_fault(run, error, cause.removesuffix(".")))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
@@ -93,9 +93,10 @@ def _elsewhere(error):
 
 
 @guess
-def _own_cause(check, error):
+def _own_cause(check, run, error):
     """The author's cause for a finding, or that of a crash, or None."""
-    said = next((text for like, text in check.causes if like(error)), None)
+    seen = {**error, "args": run.launch.args}
+    said = next((text for like, text in check.causes if like(seen)), None)
     crashed = CRASHES if error["tool"] == "crash" else {}
     return said or next(
         (text for words, text in crashed.items() if words in error["message"]), None

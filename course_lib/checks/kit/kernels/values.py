@@ -24,6 +24,7 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "or a variable that was never initialised",
     "the same result": "the same result for every input: does the kernel use its parameters?",
 }
+PLACES = "check the index of the store or of the load, and its stride"
 
 
 @dataclass
@@ -230,7 +231,27 @@ def _misplaced(bad):
         return (
             "0 belongs here, and these are numbers of other places: what is loaded past the edge?"
         )
-    return "right numbers in the wrong places: check the index of the store or of the load, and its stride"
+    return f"right numbers in the wrong places: {_moved(bad) or PLACES}"
+
+
+def _moved(bad):
+    """Whole rows of a matrix, or columns, in the place of others: which, of the first two, or None."""
+    if bad.got.ndim != 2 or bad.silent.any():
+        return None
+    for axis in (0, 1):
+        got, want, wrong = (np.moveaxis(a, axis, 0) for a in (bad.got, bad.want, bad.mask))
+        allowed = np.moveaxis(np.broadcast_to(bad.tolerance.value, bad.want.shape), axis, 0)
+        at = np.flatnonzero(wrong.any(1))
+        homes = [np.flatnonzero(~is_wrong(got[i], want, allowed).any(1)) for i in at]
+        if len(at) > 1 and all(len(home) == 1 for home in homes):
+            place = f"{bad.name}[i][{{}}]" if axis else f"{bad.name}[{{}}][j]"
+            two = [
+                f"{place} holds what belongs in {place}".format(i, homes[n][0])
+                for n, i in enumerate(at[:2])
+            ]
+            more = ", ..." if len(at) > 2 else ""
+            return f"{', '.join(two)}{more}: it is computed for one place, and stored in another"
+    return None
 
 
 def _everywhere(pairs):

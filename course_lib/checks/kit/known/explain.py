@@ -10,8 +10,9 @@ import itertools
 
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.own_numbers import numbers_of, with_other_numbers
-from course_lib.checks.kit.known.parts import causes_of_parts
+from course_lib.checks.kit.known.parts import causes_of_parts, places
 from course_lib.checks.kit.known.planted import task_of
+from course_lib.checks.kit.known.ties import with_other_ties
 from course_lib.checks.kit.limits import Late, at_most, harmless
 from course_lib.checks.kit.slips import python
 from course_lib.checks.kit.slips.merged import pairs
@@ -36,6 +37,15 @@ def planted_cause(module, name, fits, limit=None, answer=None):
     return known or (answer and _cause(module, name, fits, with_its_numbers, limit)) or None
 
 
+def ties_cause(module, name, fits, is_right, limit=None):
+    """The same of planted answers that take the last of equals. is_right: (value) -> does the check pass it?"""
+
+    def turned(task):
+        return [(says, _giver(task, source)) for says, source in with_other_ties(task, is_right)]
+
+    return _cause(module, name, fits, turned, limit)
+
+
 def slip_cause(module, name, fits, slips, limit=None):
     """The same of the solution's slips: (`Task`) -> pairs (sentence, a function that gives the value)."""
     return _cause(module, name, fits, slips, limit)
@@ -53,7 +63,14 @@ def several_causes(module, name, evidence, fits, limit=None):
     whole, part = _of_parts(module, name, evidence)
     if whole:
         return whole
-    return pair_cause(module, name, fits, evidence.is_kept, limit, 1, evidence.are_against) or part
+    two = pair_cause(module, name, fits, evidence.is_kept, limit, 1, evidence.are_against)
+    return two or _alone(module, name, evidence, limit) or part
+
+
+def _alone(module, name, evidence, limit):
+    """A planted answer that does in some parts of the result what the answer did there, and more in others."""
+    said = _cause(module, name, evidence.is_alone, _planted, limit)
+    return said and f"{places([evidence.wrong()], evidence)[0]} alone: {said}"
 
 
 def _only_pair(module, name, evidence, fits, limit):

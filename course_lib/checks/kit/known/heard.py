@@ -16,6 +16,7 @@ from course_lib.checks.kit.known.explain import (
     python_slips,
     several_causes,
     slip_cause,
+    ties_cause,
 )
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.known.parts import WHOLE, Evidence, names_of
@@ -58,6 +59,10 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
         given = zip(order, _each_answer(other, [calls[i] for i in order]), strict=False)
         return not any(_differing(0, mine[i], got) for i, got in given) and fails_alike(other)
 
+    def is_right(other):
+        body(other, rng=np.random.default_rng(seed))
+        return True  # it raises where it is not
+
     place = body.__module__, name
     evidence = _evidence(calls, mine) if calls else None
     is_evidence = is_evidence and not (evidence and evidence.says_yes_or_no())
@@ -65,6 +70,7 @@ def cause_of_property(body, name, value, seed, fails_alike, is_evidence):
         evidence = None
     return (
         planted_cause(*place, fits, limit, value)
+        or ties_cause(*place, fits, is_right, limit)
         or (is_evidence and slip_cause(*place, fits, python_slips, limit))
         or (evidence and several_causes(*place, evidence, fits, limit))
     )

@@ -53,6 +53,23 @@ class Evidence:
                 found |= {(n, part) for n, part in wrong if n == i and part not in apart}
         return found
 
+    def is_alone(self, value):
+        """Does a known mistake give, in every case, each part that is wrong in one, and is the answer right in others?
+
+        What it spoils in other parts is no matter: the mistake was made in these alone.
+        """
+        parts, given = {part for _, part in self.wrong()}, self.run(value)
+        if WHOLE in parts:
+            return False
+        spoilt: set = set()
+        for i, want in enumerate(self.wants):
+            other = given(i)
+            apart = set(self.differing(i, self.mine[i], other))
+            if WHOLE in apart or apart & parts:
+                return False
+            spoilt |= set(self.differing(i, other, want))
+        return bool(spoilt - parts) and parts <= spoilt
+
     def is_kept(self, value):
         """Does a known mistake get right all (case, part) that the answer got right?"""
         given = self.run(value)
@@ -150,14 +167,14 @@ def _cover(found, wrong):
 def _said(chosen, left, evidence):
     if len(chosen) == 1 and not left:
         return chosen[0][0]
-    places = _places([cells for _, cells in chosen] + [left] * bool(left), evidence)
-    said = [f"{place}: {says}" for (says, _), place in zip(chosen, places, strict=False)]
+    words = places([cells for _, cells in chosen] + [left] * bool(left), evidence)
+    said = [f"{place}: {says}" for (says, _), place in zip(chosen, words, strict=False)]
     if left:
         return f"{'one' if len(said) == 1 else 'some'} of several mistakes, {'; and '.join(said)}"
     return f"{'two' if len(said) == 2 else 'three'} mistakes: " + "; and ".join(said)
 
 
-def _places(groups, evidence):
+def places(groups, evidence):
     """Words for where each group of (case, part) lies: its parts, if no other group has them, else its cases."""
     parts = [sorted({_short(part) for _, part in cells}) for cells in groups]
     if all(set(a).isdisjoint(b) for i, a in enumerate(parts) for b in parts[:i]):

@@ -19,6 +19,7 @@ WORD = re.compile(r"\w+")
 CLAIM = re.compile(r"`?(\w+)`? is used (?:where|for) ")
 EACH = 16  # hinted slips of one kind
 LATER = 4  # places of a list that one more slip of the same kind comes later
+SOONER = {"one index": 1}  # the same of a kind that is tried for each array
 UNLIKELY = 40  # the place of a kind that is not in a list
 KINDS = {
     "no barrier": hazards.no_barrier,
@@ -47,6 +48,7 @@ KINDS = {
     "scalar": values.scalars,
     "strides": index.strides_exchanged,
     "strides ignored": index.as_if_dense,
+    "one index": index.of_one_index,
     "index term": index.index_term,
     "bounds": guards.exchanged,
     "barrier moved": hazards.barrier_moved,
@@ -139,5 +141,5 @@ def _ordered(slips, orders, wanted, each=MOST):
         if nth >= each:
             continue
         known = [o.index(slip.name) if slip.name in o else UNLIKELY for o in orders]
-        ranked.append((sum(known) + len(orders) * LATER * nth, slip))
+        ranked.append((sum(known) + len(orders) * SOONER.get(slip.name, LATER) * nth, slip))
     return [slip for _, slip in sorted(ranked, key=lambda pair: pair[0]) if wanted(slip)]

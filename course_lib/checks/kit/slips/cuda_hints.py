@@ -3,19 +3,19 @@
 HINTS = {
     "memcheck": (
         "guard left out", "half a guard", "comparison", "end of loop", "guard too late", "guard of another",
-        "leading dimension", "bounds", "shared size", "builtin", "index term", "transposed",
+        "leading dimension", "one index", "bounds", "shared size", "builtin", "index term", "transposed",
         "strides", "strides ignored", "start value", "one beside", "axes", "begin of loop", "step of loop",
         "another size", "by heart", "constant", "guard variable", "arguments",
         "places", "another guard", "number left out", "indirection", "statement left out", "another index",
         "whole division", "end at an address", "clamped",
     ),
     "racecheck": (
-        "no barrier", "barrier moved", "atomic", "barrier in the last round", "step of loop",
+        "no barrier", "barrier moved", "atomic", "one index", "barrier in the last round", "step of loop",
         "builtin", "begin of loop", "guard left out", "index term", "early return",
         "barrier in a branch", "barrier passed by", "comparison", "half a guard", "axes",
         "constant", "leading dimension", "another size", "by heart", "transposed",
         "shared turned", "one beside", "another index", "places", "end of loop", "arguments", "guard variable",
-        "statement left out", "strides", "whole division",
+        "statement left out", "strides", "strides ignored", "whole division",
     ),
     "initcheck": (
         "unfilled", "start value", "accumulation", "half a guard", "no barrier",
@@ -30,7 +30,7 @@ HINTS = {
         "no barrier", "comparison", "end of loop", "begin of loop", "step of loop",
     ),
     "values": (
-        "sign", "factor", "term", "accumulation", "leading dimension", "end of loop", "transposed",
+        "sign", "factor", "term", "accumulation", "leading dimension", "one index", "end of loop", "transposed",
         "order of a difference", "index term", "function", "factor for both", "beyond the edge", "brackets", "scalar",
         "extra factor", "last tile",
         "builtin", "begin of loop", "start value", "strides", "strides ignored", "axes", "arguments",
@@ -42,7 +42,7 @@ HINTS = {
     ),
     "never written": (
         "axes", "builtin", "half a guard", "comparison", "index term", "no loop", "step of loop", "guard of another",
-        "bounds", "leading dimension", "early return", "begin of loop", "transposed",
+        "bounds", "leading dimension", "one index", "early return", "begin of loop", "transposed",
         "constant", "another size", "by heart", "guard variable", "whole division",
         "another guard", "places", "statement left out", "end of loop", "last tile",
         "another index", "guard left out", "arguments", "whole blocks",

@@ -2,8 +2,9 @@
 
 import re
 
-from course_lib.checks.kit.slips.cuda_code import BUILTIN
+from course_lib.checks.kit.slips.cuda_code import BUILTIN, Code
 from course_lib.checks.kit.slips.cuda_segments import (
+    ASSIGN,
     other_counters,
     products,
     segments,
@@ -175,8 +176,46 @@ def as_if_dense(code):
         if len(terms) == len(strides) == 2 and segment.whole:
             row, column = (code.text(*pair[0]) for pair in pairs)
             for size in (n for n in code.sizes if "_" not in n):
-                says = f"an index is computed as if rows had `{size}` numbers and no gaps"
+                what = (
+                    f"{_array(code, segment.array)} is indexed"
+                    if segment.array
+                    else "an index is computed"
+                )
+                says = f"{what} as if rows had `{size}` numbers and no gaps"
                 yield says, (segment.a, segment.b, f"{row} * {size} + {column}")
+
+
+def of_one_index(code):
+    """The likely ones of these for one array alone, where several share a variable as their index."""
+    kinds = as_if_dense, strides_exchanged, transposed, index_term, leading_dimension
+    for kind, (i, value, array) in ((kind, use) for kind in kinds for use in _shared(code)):
+        own = Code(code.with_([(i, i + 1, value)]))
+        end = own.partner[i - 1]
+        behind = len(own.source) - own.tokens[end].start
+        for says, *edits in kind(own):
+            if all(i <= a and b <= end for a, b, _ in edits):
+                where = "" if f"`{array}`" in says else f", in the index of `{array}` alone"
+                text = own.with_(edits)[own.tokens[i].start : -behind]
+                yield says + where, (i, i + 1, text)
+
+
+def _shared(code):
+    """(token, value, array) of each index of a kernel's array that is a variable alone, which others have as well."""
+    for name, kind, at in code.locals():
+        if kind != "int" or code[at + 1] != "=":
+            continue
+        end = code.until(at + 2, ",", ";")
+        uses = [i for i in code.all(name) if code[i - 1] == "[" and code[i - 2] in code.params]
+        uses = [i for i in uses if code[i + 1] == "]" and end > at + 3]
+        kept = not any(_is_set(code, i) for i in code.all(name, *code.texts(at + 2, end)) if i > at)
+        if kept and len({code[i - 2] for i in uses}) > 1:
+            yield from ((i, code.text(at + 2, end), code[i - 2]) for i in uses)
+
+
+def _is_set(code, i):
+    """Is it a variable that is given a value at token i?"""
+    set_by = ASSIGN | {"++", "--"}
+    return code[i].isidentifier() and (code[i + 1] in set_by or code[i - 1] in ("++", "--"))
 
 
 def number_left_out(code):

@@ -104,6 +104,8 @@ def _is_number(node, values=()):
         counted = bool(values) and re.fullmatch(r"[\d.]+", values[0])
         return counted and isinstance(node.ctx, ast.Load)
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if any(word.arg == "key" for word in node.keywords):
+            return False  # one of those that are there is chosen: nobody multiplies it
         return node.func.id in ("abs", "sum", "max", "min", "float", "len")
     return isinstance(node, (ast.BinOp, ast.Call, ast.UnaryOp))
 
