@@ -120,13 +120,15 @@ def _backward(ranks):
     return found
 
 
+NOTHING = "nothing must be sent: each rank has all images and all of dZ2, and its own neurons' dA1 is whole"
+
+
 def _silent(report, n, case):
     calls = sum(sum(c.values()) for c in report.collectives)
     if calls or sum(report.messages):
         return (
             f"the ranks make {calls} collective calls and send {sum(report.messages)} messages",
-            "nothing must be sent: each rank has all images, its own neurons, and all of dZ2; and the "
-            "gradient of the images is not needed",
+            f"{NOTHING}, and the gradient of the images is not needed",
         )
     return None
 
@@ -138,5 +140,5 @@ check_backward_two = RankCheck(
     _backward_cases,
     _backward,
     limits=[_silent],
-    causes=[(waiting, SAME_CALLS + ". But is there anything to add up?")],
+    causes=[(waiting, f"{NOTHING}; a sum would need all ranks, with the same shape")],
 )
