@@ -209,10 +209,11 @@ def _possible(got, sizes, p, memory, where):
         cause = f"{model} model ranks cannot share a layer of {min(sizes[1::2])} neurons: look at n1, n3, ..."
     else:
         size = 8 * weights_of(sizes) / model
-        share = f"only the model ranks share them, here {model}, not all {p}"
-        cause = (
-            f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit; {share}"
-        )
+        cause = f"weights and gradients take {size:,.0f} bytes on a rank: that does not fit"
+        if size * model / p <= memory:  # it would, if all ranks shared them
+            cause += f"; only the model ranks share them, here {model}, not all {p}"
+        if size / 2 <= memory:  # it would, without one of the two
+            cause += "; each weight takes 4 bytes, and so does its gradient"
     require(
         tuple(got) in grids, "this grid is not possible", got=tuple(got), where=where, cause=cause
     )
