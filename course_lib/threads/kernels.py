@@ -19,7 +19,7 @@ fused = partial(compiled, error_model="numpy", fastmath={"contract"})
 def exp(x):
     """e^x = 2^n e^r with |r| <= ln(2)/2: a Taylor polynomial for e^r, and n put into the exponent's bits.
 
-    Relative error about 1e-7. Plain arithmetic, so that LLVM does 4 to 16 at once; a call of exp it would do singly.
+    Relative error about 1e-7. Plain arithmetic, so that LLVM does 4 to 16 at once; a call of exp it may do singly.
     """
     x = F32(-87) if x < F32(-87) else F32(88) if x > F32(88) else x  # written so that NaN stays NaN
     n = np.floor(x * F32(1.4426950408889634) + F32(0.5))
