@@ -92,22 +92,24 @@ class Team:
             self._until(lambda count=count: self._known(file, seconds) >= count, missing)
             say(f"rank {count} of {self.n}")
 
-    def _new_client(self, file, seconds):
+    def _new_client(self, file, seconds, came=0):
         import ipyparallel
 
         self.asked = time.monotonic()
         try:
             self.client = ipyparallel.Client(str(file), timeout=seconds)
         except TimeoutError as error:
-            text = f"the ranks did not start: {error}.\n{log_text(self.stop())}"
+            what = f"{came} of {self.n} have come, and then: {error}"
+            text = f"the ranks did not start: {what}.\n{log_text(self.stop())}"
             raise RankError(text) from error
 
     def _known(self, file, seconds):
         """How many engines the client knows. One that registers while a client connects is never told to that client,
         so a client that knows too few is replaced every two seconds."""
         if len(self.client.ids) < self.n and time.monotonic() > self.asked + AGAIN:
+            came = len(self.client.ids)
             self.client.close()
-            self._new_client(file, seconds)
+            self._new_client(file, seconds, came)
         return len(self.client.ids)
 
     def _join(self, site):
