@@ -21,11 +21,8 @@ def blanked(cell):
             start, end = _span(source, node.value)
             blank = _blank(source, node.value)
             rest = source[end:].partition("\n")[0]
-            hint = (
-                ""
-                if rest.strip() or blank != "..." or _blank_already(node.value)
-                else _hint(source[start:end])
-            )
+            told = rest.strip() or blank != "..." or _value(node.value) is ...
+            hint = "" if told else _hint(source[start:end])
             source = source[:start] + blank + hint + source[end:]
     return source
 
@@ -86,10 +83,6 @@ def _text(source, node):
 
 def _value(node):
     return node.value if isinstance(node, ast.Constant) else None
-
-
-def _blank_already(node):
-    return isinstance(node, ast.Constant) and node.value is ...
 
 
 def _hint(value):

@@ -6,7 +6,7 @@ import ast
 def with_other_ties(task, is_right):
     """(what the mistake is, the cell's source) of a `Task`'s planted answers with such a search, ties the other way.
 
-    is_right: (value) -> does the check pass it? None where the solution, searched so, is not right any more.
+    is_right: (value) -> does the check pass it? None of them where the solution, searched so, is not right any more.
     """
     solution = _last(task.solution)
     if solution is None or not is_right(task.value_of(solution)):
