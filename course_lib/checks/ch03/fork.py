@@ -73,6 +73,11 @@ def _apart_cause(workers, T):
             "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and "
             "now, and run() does, too; a thread begins with start()"
         )
+    if len(workers.threads) == 1:
+        return (
+            "one thread computed all shards, one after the other: either the pool has one thread, or each result is "
+            "waited for before the next shard is handed out. First hand out all, then collect"
+        )
     if len(workers.threads) < T:
         return f"{len(workers.threads)} threads for {T} shards: each shard needs its own thread (or use a pool of T)"
     if workers.alone:

@@ -6,7 +6,7 @@ The engine's own sentences are for any kernel. Those that would send a student o
 import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
-from course_lib.checks.kit.kernels.running import owner_of
+from course_lib.checks.kit.kernels.running import owner_of, triple
 from course_lib.checks.kit.known.guess import guess
 
 MOST = 20_000  # elements whose owner is looked up
@@ -27,7 +27,7 @@ BEFORE_A_TABLE = (
     "the index lies before the first element: check what the guard before this access asks (the thread, its place in "
     "the block or among all?), and the offset"
 )
-
+INSIDE = "{what} is not: the last one is {last}. Does the guard before this access ask for both, the row and the column?"
 OF_A_FRAGMENT = (
     "the 16 x 16 numbers of the fragment reach beyond the array: check the first one's address, and the leading "
     "dimension, which is the length of the array's rows, padding included"
@@ -63,7 +63,7 @@ def _outside(run, error):
         return BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
     mine = _element_of(run.launch, error)
     if mine is None:
-        return WHOSE_ELSE
+        return _past_one_edge(run, error) or WHOSE_ELSE
     if not mine:
         return (
             "this thread lies beyond the edge and has no element of the output: the guard before this access "
@@ -73,6 +73,25 @@ def _outside(run, error):
         f"this thread has an element of the output, {mine}, so the thread should run, but the index of this "
         "access goes too far. Check its stride, its offset, the bound of the loop around it, and the guard before it"
     )
+
+
+def _past_one_edge(run, error):
+    """The thread's own row (y) or column (x) is inside a matrix, and the other index of its access is not, just beyond."""
+    array, launch = error["array"], run.launch
+    if launch.args[array].ndim != 2 or not error["block"]:
+        return None
+    rows, columns = launch.args[array].shape
+    size = triple(launch.block)
+    x, y = (error["block"][i] * size[i] + error["thread"][i] for i in (0, 1))
+    column = error["index"] - y * columns
+    if y < rows and columns <= column < columns + size[0]:
+        return INSIDE.format(
+            what=f"row {y} is inside {array}, but column {column}", last=columns - 1
+        )
+    row, rest = divmod(error["index"] - x, columns)
+    if x < columns and not rest and rows <= row < rows + size[1]:
+        return INSIDE.format(what=f"column {x} is inside {array}, but row {row}", last=rows - 1)
+    return None
 
 
 def _element_of(launch, error):

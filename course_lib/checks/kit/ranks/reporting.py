@@ -190,6 +190,11 @@ def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
     wrong = {(r.n, at) for r in plain for at, _ in r.wrong}
     if miss.kind == "shape" and _is_cut_elsewhere(plain):
+        if all(sorted(map(len, r.values)) == sorted(map(len, r.want)) for r in plain):
+            return (
+                "put together, the ranks' results are right, and as many are long as should be, but on other ranks: "
+                "which ranks have an entry more?"
+            )
         return (
             "put together, the ranks' results are right, but they are cut at other places: how many entries "
             "has each rank?"

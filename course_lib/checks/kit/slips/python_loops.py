@@ -50,8 +50,8 @@ def iterables(place):
         return
     text, told = ast.unparse(node), place.told(node)
     entries = f"list({text})" if isinstance(node, ast.Call) else text
-    yield "end", f"the last of {told} is left out of the loop", f"{entries}[:-1]"
-    yield "end", f"the first of {told} is left out of the loop", f"{entries}[1:]"
+    yield "end", f"it is as if the last of {told} were left out of the loop", f"{entries}[:-1]"
+    yield "end", f"it is as if the first of {told} were left out of the loop", f"{entries}[1:]"
     yield "end", f"only the first of {told} is used", f"{entries}[:1]"
     yield "end", f"only the last of {told} is used", f"{entries}[-1:]"
     yield "backwards", f"the loop over {told} runs in the opposite direction", f"{entries}[::-1]"

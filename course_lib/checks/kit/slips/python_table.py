@@ -56,6 +56,8 @@ brackets: ($a + $b) * $c => $a + $b * $c :: the result you get from `$$`: bracke
 brackets: ($a - $b) * $c => $a - $b * $c :: the result you get from `$$`: brackets are missing
 brackets: $a * ($b + $c) => $a * $b + $c :: the result you get from `$$`: brackets are missing
 brackets: $a * ($b - $c) => $a * $b - $c :: the result you get from `$$`: brackets are missing
+brackets: $a + ($b if $c else $d) => $a + $b if $c else $d \
+  :: without brackets around `$b if $c else $d`, all of `$a + $b` depends on `$c`
 brackets: $a + $b / $c => ($a + $b) / $c :: the result you get from `$$`: too much is divided
 brackets: $a + $b + $c / $d => $a + ($b + $c) / $d :: the result you get from `$$`: too much is divided
 brackets: $a + max($b, $c) => max($a + $b, $c) :: `$a` is inside the `max`: it belongs before it
