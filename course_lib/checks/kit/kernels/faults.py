@@ -27,7 +27,7 @@ BEFORE_A_TABLE = (
     "the index lies before the first element: check what the guard before this access asks (the thread, its place in "
     "the block or among all?), and the offset"
 )
-INSIDE = "{what} is not: the last one is {last}. Does the guard before this access ask for both, the row and the column?"
+INSIDE = "{what} is not: the last one is {last}. Does the guard before this access ask for both, row and column?"
 OF_A_FRAGMENT = (
     "the 16 x 16 numbers of the fragment reach beyond the array: check the first one's address, and the leading "
     "dimension, which is the length of the array's rows, padding included"
@@ -76,7 +76,7 @@ def _outside(run, error):
 
 
 def _past_one_edge(run, error):
-    """The thread's own row (y) or column (x) is inside a matrix, and the other index of its access is not, just beyond."""
+    """The thread's own row (y) or column (x) is inside a matrix; the other index of its access is just beyond."""
     array, launch = error["array"], run.launch
     if launch.args[array].ndim != 2 or not error["block"]:
         return None
