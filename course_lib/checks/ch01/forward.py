@@ -10,13 +10,20 @@ from course_lib.checks.kit.core import Case, Check, normal, ragged
 
 def _neuron_cases(rng):
     sizes = [3, 1, *ragged(rng, 3, 4, 12)]
+    drawn = [
+        (normal(rng, n, dtype=np.float64), normal(rng, n, dtype=np.float64), b)
+        for n, b in zip(sizes, biases(rng, len(sizes)), strict=True)
+    ]
+    x, w, b = drawn[-1]
+    if len({x @ w + b > 0 for x, w, b in drawn}) == 1:  # z of both signs, in every draw
+        drawn[-1] = (x, -w, -b)
     return [
         Case(
-            (normal(rng, n, dtype=np.float64), normal(rng, n, dtype=np.float64), b),
-            f"{n} inputs" if n > 1 else "1 input",
+            given,
+            f"{len(given[0])} inputs" if len(given[0]) > 1 else "1 input",
             scale=1.0,  # 1 - 1 / (1 + exp(z)) is as right as 1 / (1 + exp(-z)), also where a is tiny
         )
-        for n, b in zip(sizes, biases(rng, len(sizes)), strict=True)
+        for given in drawn
     ]
 
 
