@@ -138,4 +138,4 @@ def check_shared_sum(fn, *, rng):
     """Nothing is lost when all threads read total before any of them writes."""
     for T, n in ((2, 5), (3, 4), (1, 3), (5, 3), (5, 3), (9, 3)):
         _check_shared_sum(fn, rng, T, n)
-    return "no update lost, with every write held back until all threads had read"
+    return "no update lost, though each write waits a moment for the other threads to read"
