@@ -187,14 +187,26 @@ def _check_hands(noted, rows, T):
         require(
             got == want,
             f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
-            cause="min(T, rows of this batch) threads: is T changed, and not restored for the next batch?"
-            if got in rows[:i]
-            else f"min(T, rows of this batch) threads, here {want}",
+            cause=_cause_of_parts(noted.calls[i], want, rows[:i]),
         )
         require_in_time(
             not noted.meetings[i].missed,
             f"the parts of batch {i + 1} were not computed side by side",
         )
+
+
+def _cause_of_parts(calls, want, earlier):
+    """Of so many calls of gradient_sum in a batch, not as many as threads are wanted; earlier: the batches' rows."""
+    if len(calls) > want and len(calls) % want == 0:
+        return (
+            f"the gradient of the batch was taken {len(calls) // want} times. Once is enough: fork_join_gradient "
+            "returns that of all layers, and after it all of them make the step"
+        )
+    if len(calls) in earlier:
+        return (
+            "min(T, rows of this batch) threads: is T changed, and not restored for the next batch?"
+        )
+    return f"min(T, rows of this batch) threads, here {want}"
 
 
 def _check_race(fn, rng, rows=(8, 8), T=3, eta=0.2):

@@ -7,6 +7,7 @@ import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
 from course_lib.checks.kit.kernels.running import owner_of, triple
+from course_lib.checks.kit.kernels.values import wanted
 from course_lib.checks.kit.known.guess import guess
 
 MOST = 20_000  # elements whose owner is looked up
@@ -35,12 +36,12 @@ OF_A_FRAGMENT = (
 
 
 @guess
-def cause_of_fault(run, error, said):
-    """The likely cause of a finding; `said`: what the engine says of it."""
+def cause_of_fault(check, run, error, said):
+    """The likely cause of a finding in a launch of a KernelCheck; `said`: what the engine says of it."""
     if error["tool"] == "racecheck":
         return _race(run, error, said)
     if error["tool"] == "memcheck" and error["kind"] == "outside":
-        return _outside(run, error) or said
+        return _outside(check, run, error) or said
     return said
 
 
@@ -54,14 +55,14 @@ def _race(run, error, said):
     return ORDER if error["kind"] == "block" and "one element" not in said else said
 
 
-def _outside(run, error):
+def _outside(check, run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
     if error["array"] not in run.launch.args:
         whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
         if whole:
             return OF_A_FRAGMENT
         return BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
-    mine = _element_of(run.launch, error)
+    mine = _element_of(check, run, error)
     if mine is None:
         return _past_one_edge(run, error) or WHOSE_ELSE
     if not mine:
@@ -94,11 +95,13 @@ def _past_one_edge(run, error):
     return None
 
 
-def _element_of(launch, error):
+def _element_of(check, run, error):
     """The first element of an output that the thread owns, as C writes it; "" for none; None: nobody knows."""
-    me = tuple(error["block"] or ()), tuple(error["thread"] or ())
-    for name in launch.outs:
-        shape = launch.args[name].shape
+    me, launch = (tuple(error["block"] or ()), tuple(error["thread"] or ())), run.launch
+    for name, array in wanted(
+        check.reference, launch, run.before
+    ).items():  # without the gaps between rows
+        shape = array.shape
         if launch.owner is None or np.prod(shape) > MOST:
             continue
         owners = ((index, owner_of(launch, index)) for index in np.ndindex(*shape))

@@ -40,7 +40,7 @@ def fault_report(check, run, runs, proved):
     report.add("what", f"{'the numbers are right, but ' if right else ''}{tool}: {what}")
     own, whole = _own_cause(check, run, error), proved and not proved.startswith(PART)
     said = (proved if whole else own or proved) or read(check, runs, whole=True)
-    report.add("cause", said or cause_of_fault(run, error, cause.removesuffix(".")))
+    report.add("cause", said or cause_of_fault(check, run, error, cause.removesuffix(".")))
     report.add("at", source_line(run.report.source, error["line"]) if error["line"] else "")
     report.add("where", _place(run.launch, error))
     report.add(
