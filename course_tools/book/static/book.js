@@ -31,6 +31,41 @@ function answersButton() {
   facts.after(button);
 }
 
+/* Code and outputs wrap. Each line is an element of its own, so that its second half begins under its first, two
+   letters in; but a printed table of three rows or more keeps them whole, and scrolls. */
+function wrapLines() {
+  for (const pre of document.querySelectorAll(".cell_input pre, .cell_output pre, .highlight-text pre")) {
+    const texts = pre.textContent.split("\n");
+    const parts = pre.innerHTML.split("\n");
+    if (parts.length !== texts.length || !parts.every(isWhole)) continue;
+    const rows = pre.closest(".cell_input") ? [] : texts.filter(isRow);
+    const widest = rows.length > 2 ? Math.max(...rows.map((row) => row.length)) : 0;
+    if (parts.at(-1) === "") parts.pop();
+    pre.innerHTML = parts.map((part, n) => {
+      const kind = texts[n].length <= widest ? "line row" : "line";
+      return `<span class="${kind}" style="--indent: ${Math.min(texts[n].search(/\S|$/), 16) + 2}">${part}\n</span>`;
+    }).join("");
+    pre.classList.toggle("columns", widest > 0);
+  }
+}
+
+/* Three cells, or two in a short line: two spaces or more are between them. */
+function isRow(text) {
+  const cells = text.trim().split(/ {2,}/).length;
+  return text.length <= 130 && (cells > 2 || (cells === 2 && text.length <= 72));
+}
+
+/* Does a piece of HTML close what it opens? */
+function isWhole(part) {
+  return (part.match(/<(?!\/)/g) || []).length === (part.match(/<\//g) || []).length;
+}
+
+/* A stepper's picture gets no smaller than can be read; the style sheet has to know how wide it was drawn. */
+function widthOfSteppers() {
+  for (const svg of document.querySelectorAll(".course-stepper .stage svg"))
+    svg.style.setProperty("--drawn", `${svg.viewBox.baseVal.width}px`);
+}
+
 /* A reader without a mouse must be able to scroll what is too wide; what fits is no stop for the Tab key. */
 function scrollersTakeFocus() {
   const wide = new ResizeObserver((entries) => {
@@ -39,7 +74,7 @@ function scrollersTakeFocus() {
       else target.removeAttribute("tabindex");
     }
   });
-  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure")
+  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure, .course-stepper .stage")
     .forEach((element) => wide.observe(element));
 }
 
@@ -49,6 +84,7 @@ function wrapText() {
     const letters = cell.textContent.trim().length;
     cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
     cell.classList.toggle("words", letters > 30);
+    cell.classList.toggle("short", letters <= 10);
   }
 }
 
@@ -162,6 +198,8 @@ addEventListener("beforeprint", () => document.querySelectorAll("details").forEa
 addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
 wrapText();
+wrapLines();
+widthOfSteppers();
 scrollersTakeFocus();
 noExcerptsFromDisk();
 explainTerms();
