@@ -31,28 +31,37 @@ function answersButton() {
   facts.after(button);
 }
 
-/* Code and outputs wrap. Each line is an element of its own, so that its second half begins under its first, two
-   letters in; but a printed table of three rows or more keeps them whole, and scrolls. */
+/* Code and outputs wrap. Each line is an element of its own, so that what goes on begins under the line's first or
+   second cell; but a printed table of three rows or more keeps them whole, and scrolls. */
 function wrapLines() {
   for (const pre of document.querySelectorAll(".cell_input pre, .cell_output pre, .highlight-text pre")) {
     const texts = pre.textContent.split("\n");
     const parts = pre.innerHTML.split("\n");
     if (parts.length !== texts.length || !parts.every(isWhole)) continue;
-    const rows = pre.closest(".cell_input") ? [] : texts.filter(isRow);
-    const widest = rows.length > 2 ? Math.max(...rows.map((row) => row.length)) : 0;
+    const code = pre.closest(".cell_input") !== null;
+    const widest = code || pre.closest(".traceback") ? 0 : widthOfTable(texts);
     if (parts.at(-1) === "") parts.pop();
     pre.innerHTML = parts.map((part, n) => {
       const kind = texts[n].length <= widest ? "line row" : "line";
-      return `<span class="${kind}" style="--indent: ${Math.min(texts[n].search(/\S|$/), 16) + 2}">${part}\n</span>`;
+      const far = part.replace(/^((?:<[^>]*>)* {16})( +)/, '$1<span class="far">$2</span>');
+      return `<span class="${kind}" style="--indent: ${goesOnAt(texts[n], code)}">${far}\n</span>`;
     }).join("");
     pre.classList.toggle("columns", widest > 0);
   }
 }
 
-/* Three cells, or two in a short line: two spaces or more are between them. */
-function isRow(text) {
-  const cells = text.trim().split(/ {2,}/).length;
-  return text.length <= 130 && (cells > 2 || (cells === 2 && text.length <= 72));
+/* The longest row: three cells or more, two spaces or more between them, or two cells where no line is long. 0: no table. */
+function widthOfTable(texts) {
+  const least = texts.every((text) => text.length <= 72) ? 2 : 3;
+  const rows = texts.filter((text) => text.length <= 130 && text.trim().split(/ {2,}/).length >= least);
+  return rows.length > 2 ? Math.max(...rows.map((row) => row.length)) : 0;
+}
+
+/* Letters from the left: under the second cell of an output's line, if that is near, else two after the first. */
+function goesOnAt(text, code) {
+  const [label] = text.match(/^ *\S+(?: \S+)* {2,}(?=\S)/) || [""];
+  if (!code && label && label.length <= 16) return label.length;
+  return Math.min(text.search(/\S|$/), 16) + 2;
 }
 
 /* Does a piece of HTML close what it opens? */
