@@ -60,13 +60,18 @@ function widthOfTable(texts) {
 /* Letters from the left: under the second cell of an output's line, if that is near, else two after the first. */
 function goesOnAt(text, code) {
   const [label] = text.match(/^ *\S+(?: \S+)* {2,}(?=\S)/) || [""];
-  if (!code && label && label.length <= 16) return label.length;
+  if (!code && label && label.length <= 24) return label.length;
   return Math.min(text.search(/\S|$/), 16) + 2;
 }
 
 /* Does a piece of HTML close what it opens? */
 function isWhole(part) {
   return (part.match(/<(?!\/)/g) || []).length === (part.match(/<\//g) || []).length;
+}
+
+/* The benches' diagrams stand in paragraphs of their own. */
+function widePictures() {
+  document.querySelectorAll("p > img.drawn:only-child").forEach((picture) => picture.parentElement.classList.add("wide-picture"));
 }
 
 /* A stepper's picture gets no smaller than can be read; the style sheet has to know how wide it was drawn. */
@@ -83,7 +88,7 @@ function scrollersTakeFocus() {
       else target.removeAttribute("tabindex");
     }
   });
-  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure, .course-stepper .stage")
+  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure, .course-stepper .stage, .wide-picture")
     .forEach((element) => wide.observe(element));
 }
 
@@ -95,6 +100,17 @@ function wrapText() {
     cell.classList.toggle("words", letters > 30);
     cell.classList.toggle("short", letters <= 10);
   }
+  // A table that is only a little too wide fits when its texts get less
+  for (const box of document.querySelectorAll(".table-wrapper"))
+    box.classList.toggle("tight", box.scrollWidth > box.clientWidth && box.scrollWidth < 1.3 * box.clientWidth);
+}
+
+/* The name of a module may break after its dots. */
+function breakNames() {
+  const title = document.querySelector("h1")?.firstChild;
+  if (title?.nodeType !== Node.TEXT_NODE || !/^\w+(\.\w+)+$/.test(title.data)) return;
+  const parts = title.data.split(/(?<=\.)/);
+  title.replaceWith(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
 }
 
 /* The excerpts of a search show a page's text, not its title and facts once more. */
@@ -208,6 +224,8 @@ addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
 wrapText();
 wrapLines();
+breakNames();
+widePictures();
 widthOfSteppers();
 scrollersTakeFocus();
 noExcerptsFromDisk();
