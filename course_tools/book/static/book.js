@@ -107,10 +107,11 @@ function wrapText() {
 
 /* The name of a module may break after its dots. */
 function breakNames() {
-  const title = document.querySelector("h1")?.firstChild;
-  if (title?.nodeType !== Node.TEXT_NODE || !/^\w+(\.\w+)+$/.test(title.data)) return;
-  const parts = title.data.split(/(?<=\.)/);
-  title.replaceWith(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
+  for (const title of document.querySelectorAll("h1, .related-pages .title")) {
+    const name = title.firstChild;
+    if (!/^\w+(\.\w+)+$/.test(name.data || "")) continue;
+    name.replaceWith(...name.data.split(/(?<=\.)/).flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
+  }
 }
 
 /* The excerpts of a search show a page's text, not its title and facts once more. */
