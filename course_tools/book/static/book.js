@@ -74,10 +74,12 @@ function widePictures() {
   document.querySelectorAll("p > img.drawn:only-child").forEach((picture) => picture.parentElement.classList.add("wide-picture"));
 }
 
-/* A stepper's picture gets no smaller than can be read; the style sheet has to know how wide it was drawn. */
+/* A stepper's picture gets no smaller than can be read: its smallest letters keep nine pixels. */
 function widthOfSteppers() {
-  for (const svg of document.querySelectorAll(".course-stepper .stage svg"))
-    svg.style.setProperty("--drawn", `${svg.viewBox.baseVal.width}px`);
+  for (const svg of document.querySelectorAll(".course-stepper .stage svg")) {
+    const letters = [...svg.querySelectorAll("text")].map((text) => Number(text.getAttribute("font-size")));
+    svg.style.setProperty("--least", `${Math.round(svg.viewBox.baseVal.width * Math.min(1, 9 / Math.min(14, ...letters)))}px`);
+  }
 }
 
 /* A reader without a mouse must be able to scroll what is too wide; what fits is no stop for the Tab key. */
