@@ -4,7 +4,7 @@ import re
 
 NAME = r"[A-Za-z_*][\w.*\[\]]*"
 ITEM = re.compile(
-    rf"(- |{NAME}((, | and | or ){NAME})*( \([^)]*\))?: |(Returns?|Raises|Sources?)\b)"
+    rf"(- |\d+\. |{NAME}((, | and | or ){NAME})*( \([^)]*\))?: |(Returns?|Raises|Sources?)\b)"
 )
 
 

@@ -327,16 +327,36 @@ def test_every_page_opens_and_fits_a_phone(browser, address, pages):
 @pytest.mark.browser
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_code_and_no_output_is_cut_off(browser, address, pages, width):
+    """Text wraps; a printed table scrolls, and its rows stay whole."""
     page, _ = opened(browser, {"width": width, "height": 900})
     for name in sorted(name for name in pages if name.startswith("notebooks/")):
         page.goto(address + name)
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         cut = page.evaluate(
-            "[...document.querySelectorAll('.cell_input pre, .cell_output pre')]"
+            "[...document.querySelectorAll('.cell_input pre, .cell_output pre:not(.columns)')]"
             ".filter(pre => pre.scrollWidth > pre.clientWidth + 1).map(pre => pre.textContent.slice(0, 60))"
         )
         assert cut == [], (name, width)
+        torn = page.evaluate(
+            "[...document.querySelectorAll('pre > .line.row')]"
+            ".filter(row => row.textContent.trim() && row.getClientRects()[0].height > 30).map(row => row.textContent)"
+        )
+        assert torn == [], (name, width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+    page.close()
+
+
+@pytest.mark.browser
+def test_figures_can_be_read_on_a_phone(browser, address):
+    """They keep a width at which their labels can be read, and scroll in their own place."""
+    page, _ = opened(browser, PHONE)
+    page.goto(address + "notebooks/03-thread-data-parallelism.html")
+    page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+    wide = page.locator(".cell_output figure[tabindex] > img")
+    wide.first.wait_for()
+    assert all(img.evaluate("it => it.width >= 500") for img in wide.all())
+    code = page.locator(".cell_input pre").all_text_contents()
+    assert any("\n    " in text for text in code), "the lines are still those of the source"
     page.close()
 
 
@@ -661,6 +681,12 @@ def test_what_to_read_before():
 def test_links_out_of_the_book_become_words():
     text = "[a](b.md), [c](../x/d.py#e), [f](https://example.org), `[g](h.md)`, [i](#j)"
     assert links.kept(text, "docs/a.md", {"docs/b.md"}) == text.replace("[c](../x/d.py#e)", "c")
+
+
+def test_a_formula_keeps_its_mark(book):
+    """A browser would break the line between the two."""
+    text = (book / "notebooks/01-serial-backprop.html").read_text("utf-8")
+    assert not re.search(r"</math>[.,;:?]", re.sub(r"with-its-mark.*?</span>", "", text))
 
 
 def test_docstrings_keep_the_lines_that_name_something():

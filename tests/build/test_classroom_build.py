@@ -70,6 +70,14 @@ def test_steppers_of_kept_outputs_move_as_they_do_today():
     assert cell.outputs[0].data["text/html"] == old, "the stored notebook is not touched"
 
 
+def test_a_single_step_is_a_picture():
+    old = "<summary>1 steps in words (run the cell above, and the picture moves)</summary>"
+    old += '<script type="module" class="course-stepper">old()</script>'
+    html = page.as_today(old)
+    assert "<summary>The picture in words</summary>" in html
+    assert page.as_today(html) == html
+
+
 def test_built_steppers_have_the_script_of_today():
     """Raise BUILDER after a change of stepper.js: `course build` then puts it in, and runs nothing."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):

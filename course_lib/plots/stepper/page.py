@@ -52,6 +52,8 @@ def as_today(html: str) -> str:
 
 def _still(steps: int | str) -> str:
     """What stands under the picture as long as nobody has run the cell; the script then takes the hint away."""
+    if int(steps) == 1:
+        return "The picture in words"  # there is nothing to move
     return f"{steps} steps in words (run the cell above, and the picture moves)"
 
 

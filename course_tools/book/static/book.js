@@ -31,6 +31,57 @@ function answersButton() {
   facts.after(button);
 }
 
+/* Code and outputs wrap. Each line is an element of its own, so that what goes on begins under the line's first or
+   second cell; but a printed table of three rows or more keeps them whole, and scrolls. */
+function wrapLines() {
+  for (const pre of document.querySelectorAll(".cell_input pre, .cell_output pre, .highlight-text pre")) {
+    const texts = pre.textContent.split("\n");
+    const parts = pre.innerHTML.split("\n");
+    if (parts.length !== texts.length || !parts.every(isWhole)) continue;
+    const code = pre.closest(".cell_input") !== null;
+    const widest = code || pre.closest(".traceback") ? 0 : widthOfTable(texts);
+    if (parts.at(-1) === "") parts.pop();
+    pre.innerHTML = parts.map((part, n) => {
+      const kind = texts[n].length <= widest ? "line row" : "line";
+      const far = part.replace(/^((?:<[^>]*>)* {16})( +)/, '$1<span class="far">$2</span>');
+      return `<span class="${kind}" style="--indent: ${goesOnAt(texts[n], code)}">${far}\n</span>`;
+    }).join("");
+    pre.classList.toggle("columns", widest > 0);
+  }
+}
+
+/* The longest row: three cells or more, two spaces or more between them, or two cells where no line is long. 0: no table. */
+function widthOfTable(texts) {
+  const least = texts.every((text) => text.length <= 72) ? 2 : 3;
+  const rows = texts.filter((text) => text.length <= 130 && text.trim().split(/ {2,}/).length >= least);
+  return rows.length > 2 ? Math.max(...rows.map((row) => row.length)) : 0;
+}
+
+/* Letters from the left: under the second cell of an output's line, if that is near, else two after the first. */
+function goesOnAt(text, code) {
+  const [label] = text.match(/^ *\S+(?: \S+)* {2,}(?=\S)/) || [""];
+  if (!code && label && label.length <= 24) return label.length;
+  return Math.min(text.search(/\S|$/), 16) + 2;
+}
+
+/* Does a piece of HTML close what it opens? */
+function isWhole(part) {
+  return (part.match(/<(?!\/)/g) || []).length === (part.match(/<\//g) || []).length;
+}
+
+/* The benches' diagrams stand in paragraphs of their own. */
+function widePictures() {
+  document.querySelectorAll("p > img.drawn:only-child").forEach((picture) => picture.parentElement.classList.add("wide-picture"));
+}
+
+/* A stepper's picture gets no smaller than can be read: its smallest letters keep nine pixels. */
+function widthOfSteppers() {
+  for (const svg of document.querySelectorAll(".course-stepper .stage svg")) {
+    const letters = [...svg.querySelectorAll("text")].map((text) => Number(text.getAttribute("font-size")));
+    svg.style.setProperty("--least", `${Math.round(svg.viewBox.baseVal.width * Math.min(1, 9 / Math.min(14, ...letters)))}px`);
+  }
+}
+
 /* A reader without a mouse must be able to scroll what is too wide; what fits is no stop for the Tab key. */
 function scrollersTakeFocus() {
   const wide = new ResizeObserver((entries) => {
@@ -39,7 +90,7 @@ function scrollersTakeFocus() {
       else target.removeAttribute("tabindex");
     }
   });
-  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure")
+  document.querySelectorAll("article pre, div.math, .math-wrapper, .table-wrapper, .cell_output figure, .course-stepper .stage, .wide-picture")
     .forEach((element) => wide.observe(element));
 }
 
@@ -49,6 +100,19 @@ function wrapText() {
     const letters = cell.textContent.trim().length;
     cell.style.setProperty("--letters", letters > 45 ? 40 : Math.min(letters, 20));
     cell.classList.toggle("words", letters > 30);
+    cell.classList.toggle("short", letters <= 10);
+  }
+  // A table that is only a little too wide fits when its texts get less
+  for (const box of document.querySelectorAll(".table-wrapper"))
+    box.classList.toggle("tight", box.scrollWidth > box.clientWidth && box.scrollWidth < 1.3 * box.clientWidth);
+}
+
+/* The name of a module may break after its dots. */
+function breakNames() {
+  for (const title of document.querySelectorAll("h1, .related-pages .title")) {
+    const name = title.firstChild;
+    if (!/^\w+(\.\w+)+$/.test(name.data || "")) continue;
+    name.replaceWith(...name.data.split(/(?<=\.)/).flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
   }
 }
 
@@ -162,6 +226,10 @@ addEventListener("beforeprint", () => document.querySelectorAll("details").forEa
 addEventListener("DOMContentLoaded", excerptsOfText);
 answersButton();
 wrapText();
+wrapLines();
+breakNames();
+widePictures();
+widthOfSteppers();
 scrollersTakeFocus();
 noExcerptsFromDisk();
 explainTerms();
