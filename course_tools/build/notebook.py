@@ -11,7 +11,7 @@ from course_tools.build.links import Links
 from course_tools.build.papers import Mentions
 from course_tools.build.source import Cell, count, split
 
-BUILDER = 3  # raise it when the built form, or stepper.js, changes: every notebook is then stale
+BUILDER = 4  # raise it when the built form, or stepper.js, changes: every notebook is then stale
 RUNS = 1  # raise it when what runs changes: every notebook then runs again
 FOLDERS = around.FOLDERS
 LANGUAGE = {

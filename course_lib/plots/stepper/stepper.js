@@ -202,8 +202,10 @@ const start = (figure) => {
   parts.slider.addEventListener("input", () => go(Number(parts.slider.value)));
   addEventListener("beforeprint", () => { if (figure.isConnected) go(data.telling); });
 
-  figure.querySelector("img").replaceWith(element("div", { class: "stage" }, parts.svg), parts.says, parts.bar);
-  figure.querySelector("summary").textContent = `${last + 1} steps in words`;
+  figure.querySelector("img").replaceWith(element("div", { class: "stage" }, parts.svg), parts.says);
+  // A single step is a picture: nothing to walk through
+  if (last) parts.says.after(parts.bar);
+  figure.querySelector("summary").textContent = last ? `${last + 1} steps in words` : "The picture in words";
   figure.dataset.live = "";
   followTheme(figure);
   show(0);
