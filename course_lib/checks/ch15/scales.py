@@ -32,6 +32,10 @@ def _largest_cases(rng):
         Case((_gradient(rng, LARGEST * 2.0**-k, -30),), "65,504 is reached exactly"),
         Case((_gradient(rng, 65512.0 * 2.0**-k, -30),), "a little more than that"),
         Case((_gradient(rng, 65530.0 * 2.0**-k, -30),), "still a little more"),
+        Case(
+            (_gradient(rng, np.nextafter(np.float32(LARGEST), np.inf) * 2.0**-k, -30),),
+            "a hair more",
+        ),
         Case((_gradient(rng, m * 2.0**20, -50),), "larger than float16 itself"),
         Case((_at_the_edge(rng, k),), "at the edge of the smallest number"),
         Case((normal(rng, 1),), "one number"),

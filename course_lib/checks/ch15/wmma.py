@@ -46,6 +46,7 @@ def _gradient_cases(rng):
         _gradient_launch(rng, (4, 1, 3), scale, "3 tiles side by side, four steps"),
         _gradient_launch(rng, (1, 2, 1), 1.0, "2 tiles, one above the other, a scale of 1"),
         _gradient_launch(rng, (16, 1, 1), scale, "one tile, 256 examples"),
+        _gradient_launch(rng, (1, 2, 2), 2.0**20, "a large scale"),  # dZ / scale is 0 in half
     ]
 
 
