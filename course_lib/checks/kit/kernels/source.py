@@ -75,7 +75,7 @@ def without_comments(source):
 def _no_kernel(name, kernel, bare, found):
     report = Report(f"{name}: there is no kernel named {kernel} in this string")
     if not bare.strip():
-        return report.add("cause", "the string is empty")
+        return report.add("cause", "the string is empty, comments apart")
     if re.search(rf"template\s*<[^;{{}}]*>\s*__global__[^;{{}}]*\b{kernel}\s*\(", bare):
         return report.add("cause", "it is a template: a launch needs a plain kernel")
     if re.search(rf"__global__[^;{{}}()]*\b{kernel}\s*\(", bare):
@@ -111,7 +111,9 @@ def _parameters_differ(kernel, bare, names, launch):
         if isinstance(value, np.generic) and pointer:
             return f"{name} is one number ({value.dtype}), not an array; your kernel declares {written}"
         if value is not None and kind and kind != value.dtype.name:
-            return f"{name} is {value.dtype} here, but your kernel declares {written}: it would read the wrong bytes"
+            same = {kind, value.dtype.name} == {"int32", "uint32"}
+            why = "keep the type of the task" if same else "it would read the wrong bytes"
+            return f"{name} is {value.dtype} here, but your kernel declares {written}: {why}"
     return None
 
 
