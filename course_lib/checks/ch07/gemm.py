@@ -164,7 +164,7 @@ check_gemm_tiled = KernelCheck(
         (
             lambda e: e["tool"] == "initcheck" and e["array"] not in ("A", "B", "C", "D"),
             "a part of a tile that was never filled is multiplied: either no 0 is stored where the matrix ends (in "
-            "both tiles), or the index goes beyond the 32 x 32 that the threads fill",
+            "both tiles), or the index goes beyond what the threads fill",
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] == "D",
@@ -173,8 +173,8 @@ check_gemm_tiled = KernelCheck(
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("C", "D"),
             (
-                "C and D have M rows and N columns: threads beyond the edge have no element there: check "
-                "the row and the column"
+                "C and D have M rows of N numbers: either a thread beyond the edge, which has no element there, is not "
+                "stopped, or the index is not i * N + j: check the row and the column"
             ),
         ),
         (

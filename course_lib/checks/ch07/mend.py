@@ -137,7 +137,7 @@ check_smooth = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",
-            "outside 0 to n - 1 there is no x: store a 0 in those places",
+            "outside 0 to n - 1 there is no x: load nothing there, and store a 0 in those places",
         ),
         (
             lambda e: e["tool"] == "synccheck",

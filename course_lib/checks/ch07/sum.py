@@ -89,7 +89,7 @@ check_row_sum = KernelCheck(
         at_most(
             "requests",
             lambda launch: 16 * launch.grid * -(-int(launch.args["n"]) // 256),
-            "only a few threads load the row: all 256 must take part, thread t with t, t + 256, ...",
+            "only some threads load the row: all 256 must take part, thread t with t, t + 256, ...",
             space="global",
             array="x",
             op="load",
@@ -102,7 +102,7 @@ check_row_sum = KernelCheck(
         at_most(
             "bytes",
             lambda launch: launch.args["y"].nbytes,
-            "one thread stores the sum of a row",
+            "one thread stores the sum of a row, once",
             array="y",
             op="store",
         ),
@@ -120,7 +120,7 @@ check_row_sum = KernelCheck(
         (
             lambda e: e["tool"] == "initcheck" and e["array"] != "x",
             "a part of shared memory was never filled: either a thread without an element stores no 0, or an index "
-            "goes beyond the words that the 256 threads fill",
+            "goes beyond what the threads fill",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",

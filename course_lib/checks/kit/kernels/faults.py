@@ -57,10 +57,9 @@ def _race(run, error, said):
 
 def _outside(check, run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
+    if "_matrix_sync" in source_line(run.report.source, error["line"] or 0):
+        return OF_A_FRAGMENT
     if error["array"] not in run.launch.args:
-        whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
-        if whole:
-            return OF_A_FRAGMENT
         return BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
     mine = _element_of(check, run, error)
     if mine is None or _may_be_turned(run.launch, error):
