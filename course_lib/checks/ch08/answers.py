@@ -200,4 +200,4 @@ def _shared(got, truth, key, ratio):
     if not all(k in truth and got[k] == factor * truth[k] for k in keys):
         return None
     name, what = SHARED[ending]
-    return f"all counts of {name} are {ratio} what they should be: it is what they share, {what}"
+    return f"all counts of {name} are {ratio} what they should be: look at what they share, {what}"

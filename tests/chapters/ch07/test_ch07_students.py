@@ -575,7 +575,7 @@ WRONG = {
         for (int k = 0; k < n; k++) sum += x[row * n + k];
         y[row] = sum;
     }"""),
-        "only a few threads load the row",
+        "only some threads load the row",
     ),
     "row sum, a piece for each thread": (
         ch07.check_row_sum,

@@ -11,6 +11,7 @@ from course_lib.errors import BadInput
 from course_lib.machines.cuda_c.rewrite import TOKEN, rewrite
 
 BLANK = re.compile(r'^[ \t]*#[ \t]*error[ \t]*"?write ([\w-]+): about', re.MULTILINE)
+SAME_BYTES, OTHER_BYTES = "keep the type of the task", "it would read the wrong bytes"
 C_TYPES = {
     "float": "float32",
     "double": "float64",
@@ -111,8 +112,7 @@ def _parameters_differ(kernel, bare, names, launch):
         if isinstance(value, np.generic) and pointer:
             return f"{name} is one number ({value.dtype}), not an array; your kernel declares {written}"
         if value is not None and kind and kind != value.dtype.name:
-            same = {kind, value.dtype.name} == {"int32", "uint32"}
-            why = "keep the type of the task" if same else "it would read the wrong bytes"
+            why = SAME_BYTES if {kind, value.dtype.name} == {"int32", "uint32"} else OTHER_BYTES
             return f"{name} is {value.dtype} here, but your kernel declares {written}: {why}"
     return None
 
