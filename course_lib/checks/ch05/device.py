@@ -11,7 +11,7 @@ class Ledger:
     sent, fetched: copies to the device and back. bytes: of all these copies. launches: of kernels. calls: a list of
     what happened, in order: ("to device", bytes), ("to host", bytes), ("launch", the n that the kernel was told).
     Counted are In, Out and InOut, to_device, from_device, memcpy_htod and memcpy_dtoh, and gpuarray's to_gpu, get, set.
-    back: a copy of the array that came back last.
+    back: a copy of the array that came back last. places: the host's arrays that were filled by a copy back.
     """
 
     remote = (
@@ -28,7 +28,7 @@ class Ledger:
     )  # what an answer in another process may use
 
     def __init__(self):
-        self.calls, self.gpuarray, self.back = [], Arrays(self), np.empty(0)
+        self.calls, self.gpuarray, self.back, self.places = [], Arrays(self), np.empty(0), []
 
     sent = property(lambda self: self._count("to device"))
     fetched = property(lambda self: self._count("to host"))
@@ -45,8 +45,13 @@ class Ledger:
     def fetch(self, array):
         """The same for an array that has come back."""
         self.back = array.copy()
+        self.places.append(array)
         self.note("to host", array.nbytes)
         return array
+
+    def filled(self, array):
+        """Did a copy back go into this array?"""
+        return any(np.shares_memory(array, place) for place in self.places)
 
     def __str__(self):
         return (

@@ -19,7 +19,7 @@ def _check_result(got, a, x, y, times):
     require(
         isinstance(got, np.ndarray),
         f"repeat_saxpy returned {type(got).__name__}, not a NumPy array",
-        cause="copy y from the device before returning",
+        cause="return y alone, as it is copied back from the device: a NumPy array",
     )
     require(
         got.shape == y.shape and got.dtype == np.float32,
@@ -57,7 +57,7 @@ def _check_books(book, n, times):
     require(
         told == n,
         f"the kernel gets n = {told}, but the arrays have {n} elements",
-        cause="n counts elements, not bytes or threads: beyond the arrays lies memory that is not yours",
+        cause="n counts elements, not bytes or threads: beyond the arrays lies nothing that the kernel should touch",
     )
     require(
         book.sent > 0 or not times,
@@ -68,13 +68,15 @@ def _check_books(book, n, times):
         book.fetched <= 1,
         f"the numbers are right, but {book.fetched} copies came back from the device",
         wanted="1",
-        cause="InOut, or a copy back, in every step: y can stay on the device",
+        cause=_fetched_too_often(book),
     )
     require(
         book.sent <= 2,
         f"the numbers are right, but {book.sent} copies went to the device",
         wanted="2",
-        cause="x or y is sent more than once: send each once, before the loop",
+        cause="x or y is sent more than once: send each once, before the loop"
+        if "to device" in _later(book)
+        else "before the loop x and y are sent, each once, and nothing else",
     )
     require(
         book.bytes <= 12 * n,
@@ -82,6 +84,28 @@ def _check_books(book, n, times):
         wanted=f"{12 * n:,}",
         cause="x and y go there, y comes back: 4 bytes each for an element",
     )
+
+
+def _later(book):
+    """What happened after the first launch."""
+    done = [what for what, _ in book.calls]
+    return done[done.index("launch") :]
+
+
+def _fetched_too_often(book):
+    done = [what for what, _ in book.calls]
+    if "launch" in done[done.index("to host") :]:
+        return "InOut, or a copy back, in every step: y can stay on the device"
+    return "after the last step y comes back, once, and nothing else"
+
+
+def _changed(book, x, y):
+    """Why an array of the caller's has changed: a copy back went there, or the host wrote there."""
+    if book.filled(x) or book.filled(y):
+        return (
+            "InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array"
+        )
+    return "a statement such as `y[:] = ...`, `y += ...` or `x *= ...` writes into the caller's array: make a new one"
 
 
 @function_check("repeat_saxpy")
@@ -98,7 +122,7 @@ def check_repeat_saxpy(fn, *, rng):
             require(
                 np.array_equal(x, kept[0]) and np.array_equal(y, kept[1]),
                 "x or y, the host's arrays, were changed",
-                cause="InOut(y) and memcpy_dtoh(y, ...) write into the caller's y: copy back into a new array",
+                cause=_changed(book, x, y),
             )
             _check_result(got, a, *kept, times)
             _check_books(book, n, times)

@@ -105,6 +105,8 @@ def _asked(fn, sizes, cpu, gpu):
         "the list of sizes was changed",
         got=str(given),
         wanted=str(sizes),
-        cause="sizes.reverse() and sizes.sort() change the caller's list: reversed(sizes) does not",
+        cause="sizes.reverse() and sizes.sort() change the caller's list: reversed(sizes) does not"
+        if sorted(given, key=str) == sorted(sizes, key=str)
+        else "append, insert, pop, remove, del and sizes[...] = ... change the caller's list: make another one",
     )
     return got

@@ -13,11 +13,16 @@ from course_lib.checks.kit.kernels.check import (
     x_across,
 )
 from course_lib.checks.kit.kernels.running import traced
+from course_lib.checks.kit.kernels.source import without_comments
 
 FIRST = (
     "ragged",
     "by rows, without gaps",
 )  # the launches after which a kernel is looked at once more
+APART = (
+    "the lanes of a warp (neighbours in threadIdx.x) do not have neighbouring columns j here: let x run along j, the "
+    "direction in which rows lie in memory"
+)
 ALONG = (
     "the lanes of a warp (neighbours in threadIdx.x) have different rows i here: let x run along j, the direction "
     "in which rows lie in memory"
@@ -98,7 +103,9 @@ def _shared_out(kernel):
     def check(report, launch):
         source = report.source if launch.label.startswith(FIRST) else None
         alone = [X for X in "AB" if source and not _in_place_of(X, kernel, source)]
-        if not alone:
+        if not alone or "__syncthreads" in without_comments(
+            report.source
+        ):  # a barrier hides the race
             return None
         where = {"A": "a row of ", "B": "a column of "}[alone[0]] if len(alone) == 1 else ""
         return (
@@ -119,14 +126,14 @@ def _loaded(launch):
 
 LOADS = "a thread needs K numbers of A and K of B, each once: is something loaded that is not used, or twice?"
 STORES = (
-    "D is stored to in every step of k: keep the result in a variable of the thread (a register) and store it once, "
-    "at the end"
+    "D is stored to in every step of k, or in several: keep the result in a variable of the thread (a register) and "
+    "store it once, at the end"
 )
 UNSET = (
     lambda e: e["tool"] == "initcheck" and e["array"] == "D",
     "D is uninitialised: write it, but do not read it",
 )
-ATOMIC = "no two threads share an element of D, so nothing must be atomic: sum in a variable of the thread"
+ATOMIC = "an element of D belongs to one thread, so nothing must be atomic: keep the result in a variable of the thread"
 
 SHARED = (
     lambda e: e["tool"] == "racecheck" and e["array"] == "D",
@@ -153,7 +160,7 @@ check_max_plus = KernelCheck(
         at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
         _large(at_most_sectors("A", "load", 4, ALONG)),
-        _large(at_most_sectors("D", "store", 8, ALONG)),
+        _large(at_most_sectors("D", "store", 8, APART)),
         _shared_out("max_plus"),
     ],
     causes=[
@@ -161,8 +168,8 @@ check_max_plus = KernelCheck(
         SHARED,
         (
             lambda e: e["tool"] == "memcheck" and e["kind"] == "row",
-            "an index runs past the end of its row: blocks differ in shape from launch to launch, and an array made "
-            "for one shape does not fit another",
+            "an index runs past the end of its row: either a loop's bound or an offset is wrong, or the array was made "
+            "for one shape of block, and they differ from launch to launch",
         ),
     ],
 )
@@ -288,7 +295,7 @@ check_gemm = KernelCheck(
         _at_most_once("C"),
         at_most("bytes", _loaded, LOADS, space="global", array="A", op="load"),
         at_most("bytes", _loaded, LOADS, space="global", array="B", op="load"),
-        _large(at_most_sectors("B", "load", 8, ALONG)),
+        _large(at_most_sectors("B", "load", 8, APART)),
         _large(at_most_sectors("A", "load", 4, ALONG)),
         no_promise("gemm", "C", "D"),
         _shared_out("gemm"),

@@ -63,8 +63,8 @@ class _Launcher:
         require(
             False,
             f"{where}: an array that is none of A_prev, W, dZ, Z, dW, dA",
-            cause="a transposed matrix needs no copy, only its two strides in the other order; and write the "
-            "results into the arrays that were passed in",
+            cause="a transposed matrix needs no copy, only its two strides in the other order, and any other none "
+            "either; and write the results into the arrays that were passed in",
         )
 
     def run(self, sizes, names, strides):

@@ -180,6 +180,6 @@ def _answer(fn, D, A, B):
         isinstance(got, bool | np.bool_),
         "accepts must return True or False",
         got=type(got).__name__,
-        cause="one answer for the whole matrix: .all()",
+        cause="one answer for the whole matrix: .all()" if isinstance(got, np.ndarray) else None,
     )
     return got

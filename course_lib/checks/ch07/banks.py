@@ -93,16 +93,15 @@ def check_ways(fn, *, rng):
     """For every pattern, what the student's function says and what the engine counts."""
     plan = patterns(rng)
     said = [fn(rows.copy(), columns.copy(), width) for _, rows, columns, width in plan]
+    none = [label for (label, *_), value in zip(plan, said, strict=True) if value is None]
+    every = "end with `return`" if len(none) == len(plan) else None
+    some = every or f"no `return` was reached for {none[0] if none else ''}"
+    require(not none, "ways returned None", cause=some)
+    odd = [v for v in said if not isinstance(v, (int, np.integer)) or isinstance(v, bool)]
     require(
-        all(value is not None for value in said), "ways returned None", cause="end with `return`"
-    )
-    whole = all(
-        isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in said
-    )
-    require(
-        whole,
+        not odd,
         "the number of wavefronts is a whole number",
-        got=repr(said[0]),
+        got=repr(odd[:1])[1:-1],
         cause="return an int",
     )
     wanted = [counted(word(*pattern[1:])) for pattern in plan]

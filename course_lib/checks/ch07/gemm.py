@@ -95,7 +95,7 @@ def _loads(launch):
 
 
 ALONE = (
-    "one thread does what a warp can do at once: each of the 1,024 threads must copy its own "
+    "one thread, or a few, do what a warp can do at once: each of the 1,024 threads must copy its own "
     "elements and compute its own sum"
 )
 TILES = "a block loads each element of its rows of A and its columns of B once; the threads share them in shared memory"
@@ -103,6 +103,19 @@ WAR_OR_RAW = (
     "two barriers per step: after filling, before any thread reads (read after write), and after the inner "
     "loop, before any thread fills again (write after read); both for all threads, so outside any `if`"
 )
+
+
+def _often(row):
+    """Why shared memory is accessed so often: by threads one at a time, or by all, more often than they need."""
+    if row["threads"] < 16 * row["requests"]:
+        return ALONE
+    return "in a step a warp stores two numbers a thread and loads 64: what is used again is kept in a variable"
+
+
+def _on_tile(error):
+    """A race in shared memory."""
+    return error["tool"] == "racecheck" and error["array"] not in ("A", "B", "C", "D")
+
 
 check_gemm_tiled = KernelCheck(
     "GEMM_TILED",
@@ -135,7 +148,7 @@ check_gemm_tiled = KernelCheck(
             for array in "AB"
         ),
         at_most("requests", _stores, ALONE, space="global", array="D", op="store"),
-        at_most("wavefronts", lambda launch: 66 * _loads(launch), ALONE, space="shared"),
+        at_most("wavefronts", lambda launch: 66 * _loads(launch), _often, space="shared"),
     ],
     causes=[
         (
@@ -143,21 +156,25 @@ check_gemm_tiled = KernelCheck(
             "threads whose element lies beyond the edge must still copy for the others, and still reach both "
             "barriers: guard the loads and the store, not the loop; keep both barriers outside any `if`",
         ),
-        (lambda e: e["tool"] == "racecheck" and e["array"] not in ("C", "D"), WAR_OR_RAW),
+        (
+            lambda e: _on_tile(e) and e["op"] == e["other"]["op"] == "store",
+            "several threads store to one element of a tile: each fills its own, [y][x]",
+        ),
+        (_on_tile, WAR_OR_RAW),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] not in ("A", "B", "C", "D"),
-            "a part of a tile that was never filled is multiplied: where the matrix ends, store a 0, in both "
-            "tiles",
+            "a part of a tile that was never filled is multiplied: either no 0 is stored where the matrix ends (in "
+            "both tiles), or the index goes beyond what the threads fill",
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] == "D",
-            "beta multiplies C; D may still be uninitialised",
+            "beta multiplies C; D may still be uninitialised, so write it, but do not read it",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("C", "D"),
             (
-                "C and D have M rows and N columns: threads beyond the edge have no element there: check "
-                "the row and the column"
+                "C and D have M rows of N numbers: either a thread beyond the edge, which has no element there, is not "
+                "stopped, or the index is not i * N + j: check the row and the column"
             ),
         ),
         (
@@ -178,7 +195,7 @@ check_gemm_tiled = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("A", "B", "C", "D", ""),
-            "an index of a tile runs from 0 to 31: is it k, not k0 + k, and < 32, not <= 32?",
+            "an index of a tile runs from 0 to 31: is it k, not k0 + k, and < 32, not <= 32? Or is the tile smaller?",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def check_hazards(fn, *, rng):
         got=repr(got),
         cause="give one answer per letter: a list, or other keys, do not tell which is which",
     )
-    odd = [b for b in BARRIERS if got[b] not in KINDS]
+    odd = [b for b in BARRIERS if not isinstance(got[b], str) or got[b] not in KINDS]
     require(
         not odd,
         f'{", ".join(odd)}: the answers are "RAW", "WAR" and "none"',

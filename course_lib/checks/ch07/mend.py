@@ -14,9 +14,7 @@ from course_lib.checks.kit.kernels.check import (
     x_across,
 )
 
-ALONE = (
-    "one thread loads what a warp can load with one request: let each thread copy its own element"
-)
+ALONE = "one thread, or a few, load what a warp can load with one request: let each thread copy its own element"
 
 # differences ----------------------------------------------------------------------------------------------------
 
@@ -32,6 +30,11 @@ def _differences_cases(rng):
         return Launch(chunks, 96, args, out=("y",), label=label, K=2, scale=3.0, owner=x_across)
 
     return [launch(int(rng.integers(3, 9)), "several chunks"), launch(1, "one chunk")]
+
+
+def _on_table(error):
+    """A race in shared memory."""
+    return error["tool"] == "racecheck" and error["array"] not in ("x", "y")
 
 
 check_differences = KernelCheck(
@@ -52,22 +55,22 @@ check_differences = KernelCheck(
     ],
     causes=[
         (
-            lambda e: e["tool"] == "racecheck" and e["op"] == e["other"]["op"],
+            lambda e: _on_table(e) and e["op"] == e["other"]["op"],
             "two threads write the same word of shared memory: each must have its own",
         ),
         (
-            lambda e: e["tool"] == "racecheck" and e["line"] == e["other"]["line"],
-            "a thread stores to its word of the table in the line in which the thread on its right reads this word: "
+            lambda e: _on_table(e) and e["line"] == e["other"]["line"],
+            "a thread stores to a word of the table in the line in which another thread reads this word: "
             "keep the two apart, with a barrier for the whole block between them",
         ),
         (
-            lambda e: e["tool"] == "racecheck",
-            "there is no barrier for the whole block between the store to s[t] and the load of the same word "
-            "by thread t + 1",
+            _on_table,
+            "there is no barrier for the whole block between a thread's store to the table and another thread's load "
+            "of the same word",
         ),
         (
             lambda e: e["tool"] == "synccheck",
-            "the barrier is for the whole block: keep it outside any `if`",
+            "the barrier is for the whole block: keep it outside any `if`, and let no thread return before it",
         ),
     ],
 )
@@ -124,22 +127,22 @@ check_smooth = KernelCheck(
     ],
     causes=[
         (
-            lambda e: e["tool"] == "initcheck",
-            "an element of shared memory was never filled: a thread with nothing to copy, at the ends of x "
-            "and beyond n, must store a 0",
+            lambda e: e["tool"] == "initcheck" and e["array"] not in ("x", "y"),
+            "an element of shared memory was never filled: either a neighbour of the block's 64 elements is not "
+            "copied, or a thread with nothing to copy, at the ends of x and beyond n, stores no 0",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
-            "shared memory must hold 64 elements and one neighbour on each side: 66",
+            "shared memory must hold 64 elements and one neighbour on each side: 66, with indices from 0 to 65",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",
-            "outside 0 to n - 1 there is no x: store a 0 in those places",
+            "outside 0 to n - 1 there is no x: load nothing there, and store a 0 in those places",
         ),
         (
             lambda e: e["tool"] == "synccheck",
-            "threads without an element must not return before the barrier, nor skip an `if` that contains "
-            "it: put the guard around the work, and the barrier after it, for all",
+            "no thread may return before the barrier, nor skip an `if` that contains it: put the guard around the "
+            "work, and the barrier after it, for all",
         ),
     ],
 )

@@ -51,14 +51,16 @@ def _tree(report, launch):
     )  # where threads add up on the table, not in a register
     if waves <= 80 + adding:
         return None
-    alone = "one thread adds up the parts of all: let 128 threads add, then 64, then 32, ..."
+    rows = [row for row in report.accesses if row["space"] == "shared"]
+    row = max(rows, key=lambda row: row["wavefronts"])
+    alone = "one thread adds up the parts of all, or of many: let 128 threads add, then 64, then 32, ..."
     wide = (
         "more warps than needed access shared memory in a round: only the threads below half may add, s[t] += "
         "s[t + half] if t < half"
     )
     return (
         f"{waves:.0f} wavefronts of shared memory per row, but 46 are enough",
-        alone if waves > 200 else wide,
+        alone if row["threads"] < 2 * row["requests"] else wide,
     )
 
 
@@ -81,28 +83,26 @@ check_row_sum = KernelCheck(
             "x",
             "load",
             5,
-            "neighbouring threads access elements far apart: let thread t take t, t + 256, t + 512, ..., so "
+            "neighbouring threads do not access neighbouring elements: let thread t take t, t + 256, t + 512, ..., so "
             "that in each round neighbours load neighbours",
         ),
         at_most(
             "requests",
             lambda launch: 16 * launch.grid * -(-int(launch.args["n"]) // 256),
-            "only a few threads load the row: all 256 must take part, thread t with t, t + 256, ...",
+            "only some threads load the row: all 256 must take part, thread t with t, t + 256, ...",
             space="global",
             array="x",
             op="load",
         ),
         no_bank_conflicts(
-            cause="threads of a warp add words that are 2, 4, 8, ... apart. Add "
-            "the upper "
-            "half onto the lower, s[t] += s[t + half]: neighbours read "
-            "neighbours"
+            cause="threads of a warp add words that are 2, 4, 8, ... apart, or share a bank in another "
+            "way. Add the upper half onto the lower, s[t] += s[t + half]: neighbours read neighbours"
         ),
         _tree,
         at_most(
             "bytes",
             lambda launch: launch.args["y"].nbytes,
-            "one thread stores the sum of a row",
+            "one thread stores the sum of a row, once",
             array="y",
             op="store",
         ),
@@ -119,15 +119,18 @@ check_row_sum = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "initcheck" and e["array"] != "x",
-            "a part of shared memory was never filled: a thread without an element must store a 0",
+            "a part of shared memory was never filled: either a thread without an element stores no 0, or an index "
+            "goes beyond what the threads fill",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] == "x",
-            "a row ends at n: check before the load",
+            "a row has n elements and begins at x[blockIdx.x * n]: either it does not begin there, or the load is not "
+            "kept to the n elements",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] not in ("x", "y"),
-            "s has 256 elements: only threads below half may add s[t + half]",
+            "either the array is too small (256 partial sums need 256 elements), or the index is too large: only "
+            "threads below half may add s[t + half]",
         ),
         (
             lambda e: e["tool"] == "racecheck" and e["array"] == "y" and e["kind"] == "blocks",
@@ -135,13 +138,20 @@ check_row_sum = KernelCheck(
         ),
         (
             lambda e: e["tool"] == "racecheck" and e["array"] == "y",
-            "every thread stores the sum: one is enough",
+            "several threads store the sum of a row: one is enough",
         ),
-        (lambda e: e["tool"] == "racecheck" and e["array"] == "x", "each row has its own block"),
+        (
+            lambda e: e["tool"] == "racecheck" and e["array"] == "x",
+            "x is an input: add in shared memory, not in x",
+        ),
+        (
+            lambda e: e["tool"] == "racecheck" and e["op"] == e["other"]["op"] == "store",
+            "several threads store to one word of shared memory: each needs a word of its own",
+        ),
         (
             lambda e: e["tool"] == "racecheck",
             "a round reads what the round before has written: put a barrier after filling, and one after each "
-            "round, also for the last 32 threads",
+            "round, also for the last 32 threads; and in a round no thread may change what another one reads",
         ),
     ],
 )

@@ -171,8 +171,8 @@ check_gemm_16x4 = KernelCheck(
         at_most(
             "wavefronts",
             _wavefronts_16x4,
-            "use one load from shared memory per multiply-add: A's numbers must come from registers, not from "
-            "shared memory",
+            "one load from shared memory per multiply-add is enough, that of B's number: A's numbers come from "
+            "registers",
             space="shared",
             op="load",
         ),

@@ -25,8 +25,10 @@ __global__ void both(int n, const float *z, float *a, float *slope)
 
 EXP_OVERFLOWS = 88.8
 NOT_A_NUMBER = (
-    "expf(z) is infinite above z = 88.7 and df is NaN there, as of infinity over infinity: write the sigmoid "
-    "with exp(-z)"
+    "expf(z) is infinite above z = 88.7 and df is NaN there, as of infinity over infinity, or times 0: write the "
+    "sigmoid with exp(-z)",
+    "expf(-z) is infinite below z = -88.7 and df is NaN there, as of infinity over infinity, or times 0: write the "
+    "sigmoid with one exp(-z), below the fraction bar",
 )
 
 
@@ -46,7 +48,7 @@ def _points(rng):
 def _hold(what, z, got, want, nan=None):
     """Fail unless the values are right to four digits, with the first that is no number, or else is wrong.
 
-    nan: the cause of a NaN where expf overflows.
+    nan: the causes of a NaN where expf(z) overflows, and where expf(-z) does.
     """
     wrong = ~(abs(got - want) <= 2e-5 * want + 1e-30)
     if not wrong.any():
@@ -60,7 +62,7 @@ def _hold(what, z, got, want, nan=None):
         where=f"z = {z[at]:.6g}",
         got=f"{got[at]:.6g}",
         wanted=f"{want[at]:.6g}",
-        cause=nan if overflow else None,
+        cause=nan[int(z[at] < 0)] if nan and overflow else None,
     )
 
 

@@ -99,8 +99,13 @@ check_hidden_delta = KernelCheck(
             "and the store, not the loop",
         ),
         (
+            lambda e: e["tool"] == "initcheck" and e["array"] == "D",
+            "D is read before it is written: add in a variable of the thread, and store the result, once",
+        ),
+        (
             lambda e: e["tool"] == "initcheck",
-            "a part of a tile that was never filled is multiplied: store a 0 where the matrix ends",
+            "a part of a tile that was never filled is multiplied: either no 0 is stored where the matrix ends, or the "
+            "index goes beyond what the threads fill",
         ),
         (
             lambda e: e["tool"] == "memcheck" and e["array"] in ("A", "D"),
@@ -238,6 +243,12 @@ ALL_LANES = (
     "loads, additions and stores"
 )
 
+
+def _is_of_lanes(error):
+    """Is the line of the finding one with a shuffle, or another function of a warp?"""
+    return "__syncthreads" not in error["message"].rpartition("\n")[2]
+
+
 check_softmax_delta = KernelCheck(
     "SOFTMAX_DELTA",
     "softmax_delta",
@@ -252,13 +263,19 @@ check_softmax_delta = KernelCheck(
         at_most(
             "requests",
             _loads,
-            "lane l takes the numbers l, l + 32, ...; get the values of the other lanes with __shfl_xor_sync, "
-            "not from memory",
+            "three passes over Z are enough, in which lane l takes the numbers l, l + 32, ...; get the values of the "
+            "other lanes with __shfl_xor_sync, not from memory",
             space="global",
             array="Z",
             op="load",
         ),
         loads_each_once("Y"),
     ],
-    causes=[(lambda e: e["tool"] == "synccheck", ALL_LANES)],
+    causes=[
+        (lambda e: e["tool"] == "synccheck" and _is_of_lanes(e), ALL_LANES),
+        (
+            lambda e: e["tool"] == "synccheck",
+            "all threads of the block must reach the barrier, those without a row too",
+        ),
+    ],
 )

@@ -443,7 +443,7 @@ WRONG = {
         if (x == 0 && i0 + y < M) for (int c = 0; c < 32 && j0 + c < N; c++) tile[y][c] = A[(i0 + y) * N + j0 + c];
         __syncthreads();
         if (j0 + y < N && i0 + x < M) D[(j0 + y) * M + i0 + x] = tile[x][y];"""),
-        "one thread loads what a warp can",
+        "one thread, or a few, load what a warp can",
     ),
     "transpose, one thread writes a row": (
         ch07.check_transpose,
@@ -452,7 +452,7 @@ WRONG = {
         if (i0 + y < M && j0 + x < N) tile[y][x] = A[(i0 + y) * N + j0 + x];
         __syncthreads();
         if (x == 0 && j0 + y < N) for (int c = 0; c < 32 && i0 + c < M; c++) D[(j0 + y) * M + i0 + c] = tile[c][y];"""),
-        "one thread stores what a warp can",
+        "one thread, or a few, store what a warp can",
     ),
     "transpose, rows of D of the wrong length": (
         ch07.check_transpose,
@@ -491,7 +491,7 @@ WRONG = {
     }"""
             + STORE
         ),
-        "one thread does what a warp can do at once",
+        "one thread, or a few, do what a warp can do at once",
     ),
     "gemm, one thread sums a row": (
         ch07.check_gemm_tiled,
@@ -505,7 +505,7 @@ WRONG = {
     if (x == 0 && i < M) for (int c = 0; c < 32 && j + c < N; c++)
         D[i * N + j + c] = alpha * sums[c] + (beta != 0 ? beta * C[i * N + j + c] : 0);"""
         ),
-        "one thread does what a warp can do at once",
+        "one thread, or a few, do what a warp can do at once",
     ),
     "gemm, x down the columns of D": (
         ch07.check_gemm_tiled,
@@ -575,7 +575,7 @@ WRONG = {
         for (int k = 0; k < n; k++) sum += x[row * n + k];
         y[row] = sum;
     }"""),
-        "only a few threads load the row",
+        "only some threads load the row",
     ),
     "row sum, a piece for each thread": (
         ch07.check_row_sum,

@@ -74,10 +74,11 @@ def _runner(text, name, own, program):
 
 @dataclass(frozen=True)
 class Seen:
-    """What a known mistake did in a launch: the tools' errors, and the arrays that it filled."""
+    """What a known mistake did in a launch: the tools' errors, the arrays that it filled, and which it stored to."""
 
     errors: list
     after: dict
+    stores: frozenset
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,12 @@ def _print_of(launch):
     return said.digest()
 
 
+def stored(run):
+    """The outputs that a launch stored to."""
+    rows = [row["array"] for row in run.report.accesses if row["op"] != "load"]
+    return frozenset(rows) & frozenset(run.launch.outs)
+
+
 def _seen(known):
     """What was seen before, for another wrong answer to the same task, or is seen now."""
     try:
@@ -119,7 +126,8 @@ def _seen(known):
 @lru_cache(2048)
 def _once(known):
     run = on_engine(known.text, known.name, known.launch, SECONDS, known.program)
-    seen = Seen(run.report.errors, {name: run.after[name] for name in run.launch.outs})
+    after = {name: run.after[name] for name in run.launch.outs}
+    seen = Seen(run.report.errors, after, stored(run))
     if any(error["tool"] == "timeout" for error in seen.errors):
         raise _Late(seen)
     return seen

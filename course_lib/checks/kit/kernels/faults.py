@@ -6,7 +6,7 @@ The engine's own sentences are for any kernel. Those that would send a student o
 import numpy as np
 
 from course_lib.checks.kit.kernels.compiling import source_line
-from course_lib.checks.kit.kernels.running import owner_of, triple
+from course_lib.checks.kit.kernels.running import owner_of, triple, x_across
 from course_lib.checks.kit.kernels.values import wanted
 from course_lib.checks.kit.known.guess import guess
 
@@ -57,23 +57,48 @@ def _race(run, error, said):
 
 def _outside(check, run, error):
     """Has this thread an element of the output? Then its guard is not what is missing."""
+    if "_matrix_sync" in source_line(run.report.source, error["line"] or 0):
+        return OF_A_FRAGMENT
     if error["array"] not in run.launch.args:
-        whole = "_matrix_sync" in source_line(run.report.source, error["line"] or 0)
-        if whole:
-            return OF_A_FRAGMENT
         return BEFORE_A_TABLE if error["index"] < 0 else IN_A_TABLE
     mine = _element_of(check, run, error)
-    if mine is None:
+    if mine is None or _may_be_turned(run.launch, error):
         return _past_one_edge(run, error) or WHOSE_ELSE
     if not mine:
+        where = "lies beyond the edge and " * (run.launch.owner is x_across)
+        others = error["op"] == "load" and _shares(run)
+        loads = ", or the index of what it loads for others is wrong" * others
         return (
-            "this thread lies beyond the edge and has no element of the output: the guard before this access "
-            "is missing or off by one"
+            f"this thread {where}has no element of the output: the guard before this access is missing or does not "
+            f"stop it{loads}"
         )
     return (
         f"this thread has an element of the output, {mine}, so the thread should run, but the index of this "
         "access goes too far. Check its stride, its offset, the bound of the loop around it, and the guard before it"
     )
+
+
+def _may_be_turned(launch, error):
+    """May x run down as well, by the grid, and has the thread there an element the one way, and none the other?"""
+    name = launch.outs[0]
+    if launch.owner is not x_across or launch.args[name].ndim != 2 or not error["block"]:
+        return False
+    rows, columns = launch.args[name].shape
+    sides = [g * b for g, b in zip(triple(launch.grid), triple(launch.block), strict=True)]
+    x, y = _place(launch, error)
+    both = min(sides[:2]) >= max(rows, columns)
+    return both and (y < rows and x < columns) != (x < rows and y < columns)
+
+
+def _place(launch, error):
+    """x and y of the thread among all."""
+    size = triple(launch.block)
+    return tuple(error["block"][i] * size[i] + error["thread"][i] for i in (0, 1))
+
+
+def _shares(run):
+    """Does the kernel use shared memory, so that a thread may load for others?"""
+    return any(row["space"] == "shared" for row in run.report.accesses)
 
 
 def _past_one_edge(run, error):
@@ -82,8 +107,7 @@ def _past_one_edge(run, error):
     if launch.args[array].ndim != 2 or not error["block"]:
         return None
     rows, columns = launch.args[array].shape
-    size = triple(launch.block)
-    x, y = (error["block"][i] * size[i] + error["thread"][i] for i in (0, 1))
+    size, (x, y) = triple(launch.block), _place(launch, error)
     column = error["index"] - y * columns
     if y < rows and columns <= column < columns + size[0]:
         return INSIDE.format(

@@ -23,6 +23,7 @@ FAR = (
     "the threads of a warp access elements that are far apart: let threadIdx.x run along the direction in "
     "which the elements are adjacent in memory"
 )
+GAPS = "neighbouring threads do not access neighbouring elements: neighbours in threadIdx.x take neighbours in memory"
 SHIFTED = (
     "neighbouring threads access neighbouring elements, but the first one lies in the middle of a sector: the "
     "offset or the row length is not a multiple of 32 bytes"
@@ -80,12 +81,13 @@ def at_most_sectors(array, op, per_request, cause=None):
 def _scattered(row):
     """Why a request takes many sectors: as its first lanes show it."""
     lanes = [offset for offset in row.get("lanes") or () if offset is not None]
-    steps = {after - before for before, after in zip(lanes, lanes[1:], strict=False)}
-    return (
-        SHIFTED
-        if min(steps, default=0) > 0 and row["lanes_bytes"] in steps and len(steps) <= 2
-        else FAR
-    )
+    steps = [after - before for before, after in zip(lanes, lanes[1:], strict=False)]
+    each, runs = row["lanes_bytes"], 1 + sum(step != row["lanes_bytes"] for step in steps)
+    whole = len(lanes) * each >= 32 * runs  # neighbours in pieces that fill a sector at least
+    if whole and min(steps, default=0) > 0 and each in steps and len({*steps}) <= 2:
+        return SHIFTED
+    far = sorted(abs(step) for step in steps)[len(steps) // 2] if steps else 32
+    return GAPS if 0 < far < 32 else FAR
 
 
 def no_bank_conflicts(array=None, cause=None):

@@ -24,14 +24,19 @@ def pattern(mask, launch):
 def _by_place(mask, launch):
     """Of an array with one axis: everything from some element on."""
     flat, threads = mask.ravel(), int(np.prod(triple(launch.block)))
+    all_threads = threads * int(np.prod(triple(launch.grid)))
     right = int(flat.argmax())
     if mask.ndim > 1 or not flat[right:].all():
         return None
+    if right == all_threads:
+        return f"only the first {right:,} are right, as many as there are threads: does each go on to another element?"
     if right == threads:
         return f"only the first {right:,} are right, as many as a block has threads: is blockIdx.x in the index?"
     if right == flat.size - 1:
         return LAST
-    if right % threads == 0:
+    if right % all_threads == 0:
+        return f"everything from element {right:,} on, which is {right // all_threads} times the number of threads"
+    if right % threads == 0 and right < flat.size < min(right + threads, all_threads):
         return f"from element {right:,} on: the last block, which has fewer elements than threads"
     return f"everything from element {right:,} on"
 
@@ -47,22 +52,22 @@ def _by_owner(mask, launch):
             ("blockIdx", grid[axis], owners[..., 0, axis]),
             ("threadIdx", block[axis], owners[..., 1, axis]),
         ):
-            if extent > 1 and (said := _along(mask, at, f"{which}.{letter}")):
+            if extent > 1 and (said := _along(mask, at, f"{which}.{letter}", grid[axis])):
                 return said
     return None
 
 
-def _along(mask, at, name):
+def _along(mask, at, name, blocks):
     last = int(at.max())
     if last == 0:
         return None
+    end = _end(at, last, name, blocks)
     if np.array_equal(mask, at > 0):
         if last == 1 and name.startswith("block"):  # both readings fit
-            return f"exactly the elements with {name} = 1, the last: {END}, or does the index not use {name} correctly?"
+            return f"exactly the elements with {name} = 1, the last{end}, or does the index not use {name} correctly?"
         return f"everything is right only where {name} is 0: does the index use {name} correctly?"
     if np.array_equal(mask, at == last):
-        end = END if name.startswith("block") else "its neighbour belongs to another block"
-        return f"exactly the elements with the last {name} ({last}): {end}"
+        return f"exactly the elements with the last {name} ({last}){end}"
     if np.array_equal(mask, at == 0):
         return f"exactly the elements with {name} = 0"
     wrong = np.unique(at[mask])
@@ -71,6 +76,13 @@ def _along(mask, at, name):
     if np.array_equal(mask, np.isin(at, wrong)) and len(wrong) > 1 and len({*np.diff(wrong)}) == 1:
         return f"exactly the elements with {name} = {', '.join(map(str, wrong[:4]))}{', ...' if len(wrong) > 4 else ''}"
     return None
+
+
+def _end(at, last, name, blocks):
+    """What is special about the last block, or thread, where something is."""
+    if name.startswith("block"):
+        return f": {END}" if (at == last).sum() < (at == 0).sum() else ""
+    return ": its neighbour belongs to another block" if blocks > 1 else ""
 
 
 def _owners(shape, launch):

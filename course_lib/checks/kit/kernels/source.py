@@ -11,6 +11,7 @@ from course_lib.errors import BadInput
 from course_lib.machines.cuda_c.rewrite import TOKEN, rewrite
 
 BLANK = re.compile(r'^[ \t]*#[ \t]*error[ \t]*"?write ([\w-]+): about', re.MULTILINE)
+SAME_BYTES, OTHER_BYTES = "keep the type of the task", "it would read the wrong bytes"
 C_TYPES = {
     "float": "float32",
     "double": "float64",
@@ -75,7 +76,7 @@ def without_comments(source):
 def _no_kernel(name, kernel, bare, found):
     report = Report(f"{name}: there is no kernel named {kernel} in this string")
     if not bare.strip():
-        return report.add("cause", "the string is empty")
+        return report.add("cause", "the string is empty, comments apart")
     if re.search(rf"template\s*<[^;{{}}]*>\s*__global__[^;{{}}]*\b{kernel}\s*\(", bare):
         return report.add("cause", "it is a template: a launch needs a plain kernel")
     if re.search(rf"__global__[^;{{}}()]*\b{kernel}\s*\(", bare):
@@ -111,7 +112,8 @@ def _parameters_differ(kernel, bare, names, launch):
         if isinstance(value, np.generic) and pointer:
             return f"{name} is one number ({value.dtype}), not an array; your kernel declares {written}"
         if value is not None and kind and kind != value.dtype.name:
-            return f"{name} is {value.dtype} here, but your kernel declares {written}: it would read the wrong bytes"
+            why = SAME_BYTES if {kind, value.dtype.name} == {"int32", "uint32"} else OTHER_BYTES
+            return f"{name} is {value.dtype} here, but your kernel declares {written}: {why}"
     return None
 
 

@@ -6,7 +6,7 @@ from course_lib.checks.kit.kernels.running import traced
 from course_lib.machines.cpu_engine.compiler import unmoved
 
 CAUSE = (
-    "the load stands before the guard, so threads beyond the edge read what is not theirs. This compiler would move it "
+    "the load stands before the guard, so threads read what does not exist. This compiler would move it "
     "into the branch, another one need not: load only what exists"
 )
 

@@ -24,6 +24,18 @@ IN_C = {  # what is said of Python, as it is in a kernel
     "or a variable that was never initialised",
     "the same result": "the same result for every input: does the kernel use its parameters?",
 }
+UNMOVED = (
+    "either no thread writes these elements (check the guard, and the index that a thread computes), or what is "
+    "written is the number that was there"
+)
+BEYOND_A_ROW = (
+    "threads beyond the edge write too: the guard must compare with the width of the part to fill, not with the row "
+    "length in memory"
+)
+BEYOND_THE_END = (
+    "a guard is missing, or lets too much pass: an element may be written only if its own index is below the number of "
+    "elements to fill"
+)
 PLACES = "check the index of the store or of the load, and its stride"
 
 
@@ -112,8 +124,9 @@ def _how_many(name, mask, silent, poisoned):
     if never == wrong and poisoned:
         return f"{many} {'was' if wrong == 1 else 'were'} never written"
     if never == wrong:
-        return f"{many} should change but {'was' if wrong == 1 else 'were'} never written"
-    also = f", {never:,} of them never written" if never else ""
+        return f"{many} should change but {'is as it was' if wrong == 1 else 'are as they were'}"
+    as_before = "never written" if poisoned else "as before"
+    also = f", {never:,} of them {as_before}" if never else ""
     return f"{many} {'is' if wrong == 1 else 'are'} wrong{also}"
 
 
@@ -157,28 +170,37 @@ def _count(mask):
 def cause_of(bad, pairs):
     """A sentence on the likely cause of what is `Wrong`, or None. pairs: (Run, its Wrong of the same array)."""
     if bad.kind == "outside":
-        return (
-            "threads beyond the edge write too: the guard must compare with the width of the part to fill, "
-            "not with the row length in memory"
-        )
+        return BEYOND_A_ROW if bad.mask.ndim > 1 else BEYOND_THE_END
     if bad.kind == "input":
         return f"{bad.name} is an input: write to the output instead"
-    launch = pairs[0][0].launch
     if bad.silent.sum() == bad.mask.size:
-        return f"no thread writes to {bad.name}: is the guard inverted, or the store missing?"
+        return _not_written(bad, pairs[0][0])
     found = _everywhere(pairs) if not bad.silent.any() else None
     said = (
         _gap_read(bad, pairs[0][0])
         or _huge(bad)
         or found
         or _misplaced(bad)
-        or pattern(bad.mask, launch)
+        or pattern(bad.mask, pairs[0][0].launch)
     )
     if said == LAST and not all(is_last_alone(other.mask) for _, other in pairs):
         said = None
-    if said or not bad.silent.any():
-        return said
+    return said or (_not_written(bad, pairs[0][0]) if bad.silent.any() else None)
+
+
+def _not_written(bad, run):
+    """Of elements that are as they were."""
+    if _are_stored(bad, run):
+        return UNMOVED
+    if bad.silent.sum() == bad.mask.size:
+        return f"no thread writes to {bad.name}: is the guard inverted, or the store missing?"
     return "no thread writes these elements: check the guard, and the index that a thread computes"
+
+
+def _are_stored(bad, run):
+    """Are there stores to an array that held numbers before? What is as it was may have been written all the same."""
+    rows = [row for row in run.report.accesses if row["array"] == bad.name and row["op"] != "load"]
+    return bad.name in run.launch.inout and bool(rows)
 
 
 def _gap_read(bad, run):
@@ -209,7 +231,7 @@ def _gap_read(bad, run):
 def _huge(bad):
     """Numbers such as the engine puts into variables that were never set (`UNSET` in its compiler.py)."""
     size = np.abs(bad.got[bad.mask & ~bad.silent]) if bad.got.dtype.kind == "f" else np.zeros(0)
-    if not (np.isfinite(size) & (size > 1e37)).any():
+    if not np.isfinite(size).any() or not (size > 1e37).all():
         return None
     return (
         "such a large number comes from a variable that was never initialised: "

@@ -53,7 +53,9 @@ def barrier_in_branch(code):
                 yield f"{name} is inside the `if` before it{_or_behind(code, s)}", edit
         tests = [code.text(*c) for c in conditions(code) if code.usable(*c, s.start)]
         for test in dict.fromkeys(tests):
-            says = f"{name} is inside an `if`{_or_behind(code, s)}: not all threads of a block reach it"
+            says = (
+                f"{name} is inside an `if`{_or_left(code, s)}: not all threads of a block reach it"
+            )
             yield says, (s.start, s.start, f"if ({test}) ")
 
 
@@ -68,6 +70,12 @@ def _or_behind(code, s):
         if _loops_around(code, s)
         else ""
     )
+
+
+def _or_left(code, s):
+    """The same, and a `return` before it."""
+    loop = _or_behind(code, s)
+    return f", behind a `return`{loop}" if loop else ", or behind a `return`"
 
 
 def barrier_passed_by(code):
