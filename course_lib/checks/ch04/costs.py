@@ -188,6 +188,7 @@ def _smallest_plan(rng):
     return [
         ((2, 3, 15, Fraction(17, 32)), "between two k"),
         ((1, 1, 2, Fraction(1, 4)), "exactly what 2 threads save"),
+        ((1, 1, 2, Fraction(1, 4) + Fraction(1, 10**13)), "a hair more than 2 threads save"),
         ((1, 1, 1, Fraction(1, 6)), "exactly what 2 threads save, of a third"),
         ((1, 1, 1, Fraction(3, 10)), "near the limit of 1/3"),
         ((f1, f2, f3, Fraction(3, 4) * share), "three quarters of the limit"),

@@ -4,7 +4,7 @@ import numpy as np
 
 from course_lib.checks.kit.core import normal, ragged
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
-from course_lib.checks.kit.ranks.limits import exactly_collectives
+from course_lib.checks.kit.ranks.limits import exactly_collectives, same_bits_on_all_ranks
 
 # mean_of_means ------------------------------------------------------------------------------------------------------
 
@@ -33,10 +33,16 @@ def _combined(ranks):
     return sum(mean * n / B for mean, n in ranks if n)
 
 
+OWN_ORDER = (
+    "every rank adds the same numbers in a different order, and rounding depends on the order: one sum for all, "
+    "by Allreduce, is the same on every rank"
+)
+
 check_mean_of_means = RankCheck(
     "mean_of_means",
     _uneven,
     _combined,
+    limits=[same_bits_on_all_ranks(OWN_ORDER)],
 )
 
 
