@@ -14,6 +14,10 @@ VALUES = (
     "NaN does not equal itself, and -0.0 equals 0.0: numbers, or sums of them, are compared or tested here, where "
     "bits are to be compared"
 )
+NANS = (
+    "there are many NaN, with other bits: as numbers, and printed, they look alike. Take the bytes of "
+    "the array, tobytes()"
+)
 
 
 def _params(rng):
@@ -92,7 +96,7 @@ def _replicas(rng, n):
         RankCase(
             [(copy,) for copy in _two_nans(params, n)],
             "NaN on all ranks, on rank 0 another one",
-            shows=VALUES,
+            shows=NANS,
         ),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),
         RankCase([(copy,) for copy in turned], f"two layers have changed places on rank {last}"),
