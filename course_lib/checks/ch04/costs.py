@@ -197,6 +197,7 @@ def _smallest_plan(rng):
         ((1, 1, 1, Fraction(1, 3) - Fraction(1, 6000)), "two thousand threads"),
         ((2, 3, 4, Fraction(0)), "nothing wanted"),
         ((1, 1, 0, Fraction(0)), "nothing wanted, and no gradients at all"),
+        ((1, 2, 0, Fraction(1, 3)), "a third wanted, and no gradients at all"),
         ((1, 1, 1, Fraction(1, 3)), "the limit itself"),
         ((4, 3, 2, Fraction(1, 2)), "more than f3"),
     ]

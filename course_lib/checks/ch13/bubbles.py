@@ -33,7 +33,7 @@ def _micro_cases(rng):
         ("met exactly, with more ranks", 8, 0.125),
         ("met exactly, but rounding hides it", 7, 0.2),
         ("met exactly: 3 / 20 == 0.15", 4, 0.15),
-        ("all but met: 3 / 15 is a hair too much", 4, 0.2 - 4e-9),
+        ("all but met: 3 / 15 is a hair too much", 4, 0.199999),
         ("many ranks", large, _share(rng, large, part=(0.2, 0.45))),
         ("some ranks", odd, _share(rng, odd, part=(0.55, 0.8))),
         ("three ranks", 3, _share(rng, 3)),
