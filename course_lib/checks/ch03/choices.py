@@ -84,6 +84,7 @@ def _pick_plan(rng):
         (3, np.sort(rng.uniform(1, 9, 8))[::-1], "3 examples, 8 cores"),
         (64, np.array([9.0, 3.0, 2.5, 2.75]), "two threads are three times as fast as one"),
         (40, np.array([4.0, 2.0, 2.0, 2.0]), "three equal times"),
+        (40, np.array([4.0, 2.0, 2.0 - 1e-12, 3.0]), "a hair quicker with 3 threads than with 2"),
         (7, np.array([3.0]), "one core"),
     ]
 

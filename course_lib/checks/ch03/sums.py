@@ -140,11 +140,12 @@ def _combine_cases(rng):
         ([3, 3, 2, 2], "4 uneven shards"),
         ([6, 1], "a shard of one row"),
     ):
-        shapes = ragged(rng, 4, 2, 9)
+        layers = 2 if len(sizes) > 1 else 3
+        shapes = ragged(rng, 2 * layers, 2, 9)
         sums = [
             [
-                (normal(rng, *shapes[:2]), normal(rng, shapes[1])),
-                (normal(rng, *shapes[2:]), normal(rng, shapes[3])),
+                (normal(rng, a, b), normal(rng, b))
+                for a, b in zip(shapes[::2], shapes[1::2], strict=True)
             ]
             for _ in sizes
         ]

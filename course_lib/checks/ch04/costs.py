@@ -188,6 +188,7 @@ def _smallest_plan(rng):
     return [
         ((2, 3, 15, Fraction(17, 32)), "between two k"),
         ((1, 1, 2, Fraction(1, 4)), "exactly what 2 threads save"),
+        ((1, 1, 2, Fraction(1, 4) + Fraction(1, 10**13)), "a hair more than 2 threads save"),
         ((1, 1, 1, Fraction(1, 6)), "exactly what 2 threads save, of a third"),
         ((1, 1, 1, Fraction(3, 10)), "near the limit of 1/3"),
         ((f1, f2, f3, Fraction(3, 4) * share), "three quarters of the limit"),
@@ -196,6 +197,7 @@ def _smallest_plan(rng):
         ((1, 1, 1, Fraction(1, 3) - Fraction(1, 6000)), "two thousand threads"),
         ((2, 3, 4, Fraction(0)), "nothing wanted"),
         ((1, 1, 0, Fraction(0)), "nothing wanted, and no gradients at all"),
+        ((1, 2, 0, Fraction(1, 3)), "a third wanted, and no gradients at all"),
         ((1, 1, 1, Fraction(1, 3)), "the limit itself"),
         ((4, 3, 2, Fraction(1, 2)), "more than f3"),
     ]

@@ -327,11 +327,18 @@ check_relu = KernelCheck(
 
 
 def _best_cases(rng):
-    """Scores of both signs, and negative ones alone; some classes hold more than any score."""
+    """Scores of both signs, and far below 0; some classes hold more than any score."""
     plan = [
         (1000, 4, 256, 10, 900, "1,000 scores"),
         (700, 6, 128, 1, 900, "700 scores of one class"),
-        (256, 1, 256, 10, 0, "negative scores alone"),
+        (
+            256,
+            1,
+            256,
+            10,
+            -(10**9),
+            "scores of minus a billion",
+        ),  # less than a stand-in for nothing
         (31, 1, 64, 10, 900, "31 scores"),
         (90, 12, 8, 10, 0, "blocks of 8 threads"),
     ]
@@ -342,10 +349,11 @@ def _best_cases(rng):
             _args(
                 n=n,
                 label=rng.integers(9 - 9 * (kinds > 1), 10, n).astype(np.int32),
-                score=rng.integers(-900, top, n).astype(np.int32),
+                score=rng.integers(min(top, 0) - 900, top, n).astype(np.int32),
                 best=np.array([*rng.integers(-1000, -950, 9), 990], np.int32)[
                     rng.permutation(10) if kinds > 1 else slice(None, None, -1)
-                ],
+                ]
+                + min(top, 0),
             ),
             inout=("best",),
             label=label,

@@ -59,6 +59,7 @@ def _plan(rng):
         table("the CPU wins at the last size", (7,)),
         table("equal times at one size", (2,), slower=1),
         table("the GPU is quicker by next to nothing", (0, 1), quicker=1 - 1e-12),
+        ("one size alone", [64], [2.0], [1.0]),
     ]
 
 

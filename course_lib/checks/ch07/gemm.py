@@ -76,7 +76,7 @@ def _cases(rng):
             C="unset",
         ),
         _launch(rng, (7, N, 33), (alpha, beta), "C is D", C="D"),
-        _launch(rng, (1, 1, 1), (1.0, -beta), "one element, beta above 0"),
+        _launch(rng, (1, 1, 1), (0.0, -beta), "one element, alpha = 0, beta above 0"),
     ]
 
 

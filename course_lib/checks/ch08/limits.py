@@ -25,7 +25,7 @@ def _load_cases(rng):
     return [
         *cases,
         Case((int(rng.integers(0, 8)), int(rng.integers(9, 900))), "far apart"),
-        Case((1, 7), "stride 7"),
+        Case((int(rng.integers(2, 99)) * 8 + 1, 7), "stride 7, from another sector on"),
     ]
 
 
@@ -42,9 +42,9 @@ check_sectors_of_load = Check(
 A100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 164 * 1024, "reserved": 1024}
 T4 = {"threads": 1024, "blocks": 16, "registers": 65536, "shared": 64 * 1024, "reserved": 0}
 V100 = {"threads": 2048, "blocks": 32, "registers": 65536, "shared": 96 * 1024, "reserved": 0}
-SMALL = A100 | {
-    "shared": 8 * 1024
-}  # what it reserves for a block limits a block that asks for none
+# what it reserves for a block limits a block that asks for none; no two of its numbers are usual
+SMALL = A100 | {"shared": 16 * 1024, "reserved": 2048}
+WIDE = V100 | {"registers": 131072}
 
 
 def warps_of_registers(registers, sm):
@@ -70,6 +70,7 @@ def _blocks_cases(rng):
         Case((1024, 72, 1024, V100), "too many registers"),
         Case((32, 16, 0, A100), "no shared memory"),
         Case((128, some - 3, 8192, V100), "some kernel"),
+        Case((256, 128, 1024, WIDE), "128 registers of twice as many"),
         Case((64, 41, 512, A100), "41 registers"),
         *[Case((64, n, 512, A100), f"{n} registers") for n in (33, 57)],
         Case((96, 104, 512, A100), "96 threads"),

@@ -14,6 +14,10 @@ VALUES = (
     "NaN does not equal itself, and -0.0 equals 0.0: numbers, or sums of them, are compared or tested here, where "
     "bits are to be compared"
 )
+NANS = (
+    "there are many NaN, with other bits: as numbers, and printed, they look alike. Take the bytes of "
+    "the array, tobytes()"
+)
 
 
 def _params(rng):
@@ -53,6 +57,18 @@ def _nan(copy):
     copy[0][0][0, 0] = np.nan
 
 
+def _minus_nan(copy):
+    copy[0][0][0, 0] = -np.float32(np.nan)
+
+
+def _two_nans(params, n):
+    copies = _copies(params, n)
+    for copy in copies:
+        _nan(copy)
+    _minus_nan(copies[0])
+    return copies
+
+
 def _replicas(rng, n):
     """Replicas that agree, and such that differ on one rank, each in a way that some test does not see."""
     params = _params(rng)
@@ -77,6 +93,11 @@ def _replicas(rng, n):
         case(f"b of the first layer differs on rank {middle}", _first_bias, middle),
         case("0.0 on all ranks, -0.0 on rank 0", _minus_zero, 0, shows=VALUES),
         case("the same NaN on all ranks", _nan, shows=VALUES),
+        RankCase(
+            [(copy,) for copy in _two_nans(params, n)],
+            "NaN on all ranks, on rank 0 another one",
+            shows=NANS,
+        ),
         RankCase([(copy,) for copy in _copies(deep, n)], "four layers"),
         RankCase([(copy,) for copy in turned], f"two layers have changed places on rank {last}"),
         RankCase(

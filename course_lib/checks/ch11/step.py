@@ -71,11 +71,17 @@ def _stepped(ranks):
     return [sgd_step(_copied(params), gradients(net, params, X, Y), eta)] * len(ranks)
 
 
+OWN_ORDER = (
+    "every rank adds the same numbers in a different order, and rounding depends on the order: "
+    "compute one sum for all, with Allreduce"
+)
+
 check_parallel_step = RankCheck(
     "parallel_step",
     _steps,
     _stepped,
     inplace=1,
+    limits=[same_bits_on_all_ranks(OWN_ORDER)],
     causes=[
         (
             left_out,
@@ -126,9 +132,6 @@ check_mended_training = RankCheck(
     _trained,
     limits=[
         _nobody_asks,
-        same_bits_on_all_ranks(
-            "every rank adds the same numbers in a different order, and rounding depends on the order: "
-            "compute one sum for all, with Allreduce"
-        ),
+        same_bits_on_all_ranks(OWN_ORDER),
     ],
 )

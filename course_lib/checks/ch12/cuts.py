@@ -109,8 +109,13 @@ def check_split_two(split_two, seed=None):
 
 @property_check("split_two")
 def _copies(split_two, *, rng):
-    params = _params(rng, 7, 9, 5)
-    local = split_two(params, 2, 1)
+    for p in (2, 1):  # of one rank the part is all there is, and still a copy
+        params = _params(rng, 7, 9, 5)
+        _require_copies(split_two(params, p, p - 1), params)
+    return "copies, which a rank may change"
+
+
+def _require_copies(local, params):
     for layer, (part, whole) in enumerate(zip(local, params, strict=True)):
         for name, mine, theirs in zip("Wb", part, whole, strict=True):
             require(
@@ -121,4 +126,3 @@ def _copies(split_two, *, rng):
                     "use .copy()"
                 ),
             )
-    return "copies, which a rank may change"

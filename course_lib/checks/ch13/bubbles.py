@@ -33,6 +33,7 @@ def _micro_cases(rng):
         ("met exactly, with more ranks", 8, 0.125),
         ("met exactly, but rounding hides it", 7, 0.2),
         ("met exactly: 3 / 20 == 0.15", 4, 0.15),
+        ("all but met: 3 / 15 is a hair too much", 4, 0.199999),
         ("many ranks", large, _share(rng, large, part=(0.2, 0.45))),
         ("some ranks", odd, _share(rng, odd, part=(0.55, 0.8))),
         ("three ranks", 3, _share(rng, 3)),
@@ -75,7 +76,7 @@ def _line_cases(rng):
     plan = [
         ("1F1B", _line(rng, "1f1b", 3, 5, 0.0)),
         ("GPipe, measured from 7.5 s on", _line(rng, "gpipe", 4, 2, 7.5)),
-        ("1F1B, m < p, from 2 s on", _line(rng, "1f1b", 5, 2, 2.0)),
+        ("1F1B, m < p, over before 0 s", _line(rng, "1f1b", 5, 2, -99.0)),
         ("ZB-H2: ranks end one after the other", _line(rng, "zb-h2", 3, 6, 0.0)),
         ("ZB-H1: the last rank takes longest", _line(rng, "zb-h1", 3, 4, 0.0, last=9.0)),
         ("one rank with pauses", alone),

@@ -53,6 +53,9 @@ def _cases(rng):
         ("dear to launch, plenty of memory", (3, B, ms, some(6, 9), cheap, row, 1e9)),
         ("dear to launch, little memory", (4, B, ms, some(6, 9), cheap, row, 0.6 * B * row)),
         ("little memory", (4, B, ms, some(0.2, 0.4), cheap, row, 0.6 * B * row)),
+        ("9.6 rows in a micro-batch", (4, B, (12, 5), some(15, 25), even, row, 39 * row)),
+        ("48 / 7 rows in a micro-batch", (4, B, (8, 7), some(0.45, 0.55), even, row, 30 * row)),
+        ("48 / 7 rows, plenty of memory", (4, B, (8, 7), some(0.45, 0.55), even, row, 1e9)),
     ]
 
 

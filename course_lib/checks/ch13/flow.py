@@ -85,7 +85,8 @@ def _order(name, n, m, rank):
 
 def _cases(rng, n):
     found = []
-    for name, m in (("1f1b", 5), ("1f1b", 2)):
+    # GPipe has the backwards in the reversed order of the forwards
+    for name, m in (("1f1b", 5), ("1f1b", 2), ("gpipe", 3)):
         rows, width = (int(x) for x in rng.choice(np.arange(3, 9), 2, replace=False))
         X, Y = normal(rng, m, rows, width), normal(rng, m, rows, width)
         args = [

@@ -77,7 +77,7 @@ def _paper_cases(rng):
         p = int(rng.integers(3, 12))
         sizes = [(p, 2, 1), (p + 1, 2, 4), (p + 2, 1, 3), (2 * p, 0, 2)]
         for q, slots, micro in [*sizes, (1, 2, 2)]:
-            n = q * int(rng.integers(1000, 9999))
+            n = q * int(rng.integers(10**7, 10**8))  # more digits than float32 has
             label = f"stage {stage}, p = {q}, micro = {micro}"
             found.append(Case((n, q, stage, slots, micro), label))
     return found
