@@ -157,23 +157,31 @@ def check_grid_search(fn, *, rng):
         require(pair, "the result must be the pair (best_eta, test_accuracy)", got=given)
         numbers = all(np.ndim(part) == 0 for part in given)
         require(numbers, "best_eta and test_accuracy must be one number each", got=given)
-        tried = len(set(diary.trained))
-        require(
-            tried == len(etas),
-            f"{tried} of {len(etas)} learning rates were tried",
-            cause=f"it stops early: it tried {tried} of {len(etas)}; is a return or break inside the loop?"
-            if diary.trained == etas[:tried]
-            else "try each of etas, from the first to the last",
-        )
+        _check_tried(etas, diary.trained)
         _check_choice(fn, given, diary)
-        times = len(diary.trained)
-        require(
-            times == tried,
-            f"train was called {times} times for {tried} learning rates",
-            cause=f"{'one of them is' if times == tried + 1 else 'several are'} trained twice: keep the params of "
-            "each run, or of the best, and test those",
-        )
+        _check_once(etas, diary.trained)
     return "7 grids with a diverged run in each; the test set was used once, at the end"
+
+
+def _check_tried(etas, trained):
+    tried = len(set(trained))
+    require(
+        tried == len(etas),
+        f"{tried} of {len(etas)} learning rates were tried",
+        cause=f"it stops early: it tried {tried} of {len(etas)}; is a return or break inside the loop?"
+        if trained == etas[:tried]
+        else "try each of etas, from the first to the last",
+    )
+
+
+def _check_once(etas, trained):
+    again = len(trained) - len(etas)
+    require(
+        not again,
+        f"train was called {len(trained)} times for {len(etas)} learning rates",
+        cause=f"{'one of them is' if again == 1 else 'several are'} trained twice: keep the params of each run, or of "
+        "the best, and test those",
+    )
 
 
 _OTHER_NET = "this is the test accuracy of another run: keep the winner's params beside its eta"

@@ -74,18 +74,22 @@ def _check_rows(strange, lost, B, T):
     require(False, f"{n} rows from row {first} on are no shard{never}", cause=cause)
 
 
+_BY_CALLER = (
+    "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and now, and run() "
+    "does, too; a thread begins with start()"
+)
+_BY_ONE = (
+    "one thread computed all shards, one after the other: either it, or a pool of one thread, got all of them, or each "
+    "result is waited for before the next shard is handed out. First hand out all, then collect"
+)
+
+
 def _apart_cause(workers, T):
     made = {t for t in workers.threads if t.name != "check"}
     if not made:
-        return (
-            "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and "
-            "now, and run() does, too; a thread begins with start()"
-        )
+        return _BY_CALLER
     if len(workers.threads) == 1:
-        return (
-            "one thread computed all shards, one after the other: either it, or a pool of one thread, got all of them, "
-            "or each result is waited for before the next shard is handed out. First hand out all, then collect"
-        )
+        return _BY_ONE
     if workers.most == len(workers.threads) < T:
         return f"{len(workers.threads)} threads for {T} shards: each shard needs its own thread (or use a pool of T)"
     if workers.alone:
@@ -128,6 +132,18 @@ def _check_fork_join(fn, params, X, Y, T, slow):
         _explain_gradient(fn, got, found[0], given, T, slow)
 
 
+_STARTS = "start() runs a thread; making it does not"
+_NEVER = (
+    f"either no thread was started: {_STARTS}; or an exception that came before gradient_sum was caught, and nobody "
+    "heard of it"
+)
+_TOLD = {  # by words of the error
+    "group argument": "Thread(target=work, args=(t,)): both names must be written, for the first place is another "
+    "argument's",
+    "and 'slice'": "combine expects the numbers of rows, [s.stop - s.start for s in slices]",
+}
+
+
 def _explain_stop(fn, run, workers, T):
     """It stopped with an exception: is it the join that is missing, a shard, or a place for a part?"""
     what, line = f"it stopped with {short_error(run.error)}", students_line(run.error, fn)
@@ -139,19 +155,12 @@ def _explain_stop(fn, run, workers, T):
     )
     never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
     require(
-        not never or run.faults,
+        not never or bool(run.faults),
         what + ", and no shard was ever computed",
         where=line,
-        cause="start() runs a thread; making it does not",
+        cause=_STARTS if "cannot join" in str(run.error) else _NEVER,
     )
-    for words, cause in (
-        (
-            "group argument",
-            "Thread(target=work, args=(t,)): both names must be written, for the first "
-            "place is another argument's",
-        ),
-        ("and 'slice'", "combine expects the numbers of rows, [s.stop - s.start for s in slices]"),
-    ):
+    for words, cause in _TOLD.items():
         require(words not in str(run.error), what, where=line, cause=cause)
     require(not kept_defaults(fn), what, where=line, cause=KEPT)
     if not run.faults and workers.calls:

@@ -92,8 +92,8 @@ class _Calls:
         return len(self.made) - self.ended
 
 
-def _check_pins(fn, blas, workers, cores, seen):
-    budget = max(1, cores // workers)
+def _check_entered(blas, workers, cores):
+    """Was pin entered, and by the caller?"""
     require(
         bool(blas.pins) or not blas.made,
         "pin(n) was called, but not in a `with` statement",
@@ -113,6 +113,11 @@ def _check_pins(fn, blas, workers, cores, seen):
         cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
         "resets it for all. Set it once, by the caller, around fork and join",
     )
+
+
+def _check_pins(fn, blas, workers, cores, seen):
+    _check_entered(blas, workers, cores)
+    budget = max(1, cores // workers)
     require(
         set(blas.pins) != {budget} or len(blas.pins) == 1,
         f"pin was entered {len(blas.pins)} times",

@@ -10,6 +10,9 @@ from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
+_EVERY_TH = "every T-th row is a partition, too, but its rows do not lie together in memory"
+_STEP = "slice(start, stop): the third argument is a step"
+
 
 def _as_slices(got, B, T):
     """The slices as (start, stop) pairs of whole numbers, or a failure that says what they are instead."""
@@ -26,9 +29,7 @@ def _as_slices(got, B, T):
         all(s.step in (None, 1) for s in got),
         "the shards must be contiguous, without a step",
         got=str(got),
-        cause="every T-th row is a partition, too, but its rows do not lie together in memory"
-        if all(s.step == T for s in got)
-        else "slice(start, stop): the third argument is a step",
+        cause=_EVERY_TH if all(s.step == T for s in got) else _STEP,
     )
     ends = [end for s in got for end in (s.start, s.stop)]
     whole = all(isinstance(end, (int, np.integer)) for end in ends)

@@ -206,6 +206,10 @@ def _as_if_equal(got, shards, B, K):
     return None
 
 
+_EARLY = "the parts were added up before its thread had been joined"
+_WITH_ROWS = "either two shards share one place (or key), or some are left out, or added up before they are there"
+
+
 def _explain_missing(got, shards, B, K, late):
     T = len(shards)
     if T > 1 and alike(got, scaled(added(shards), 0.0), K):
@@ -215,17 +219,11 @@ def _explain_missing(got, shards, B, K, late):
             if alike(got, scaled(added([shards[t] for t in some]), 1 / B), K):
                 lost = [t for t in range(T) if t not in some]
                 if lost == [late]:
-                    return (
-                        f"the part of shard {late} is missing, the one that was ready last: the parts were added "
-                        "up before its thread had been joined"
-                    )
+                    return f"the part of shard {late} is missing, the one that was ready last: {_EARLY}"
                 return f"the part of shard {' and '.join(map(str, lost))} is missing"
             rows = sum(shard_sizes(B, T)[t] for t in some)
             if alike(got, scaled(added([shards[t] for t in some]), 1 / rows), K):
-                return (
-                    f"{T - size} of {T} parts are missing, and their rows, too: either two shards share one place (or "
-                    "key), or some are left out, or added up before they are there"
-                )
+                return f"{T - size} of {T} parts are missing, and their rows, too: {_WITH_ROWS}"
     for t in range(T):
         if alike(got, scaled(added([*shards, shards[t]]), 1 / B), K):
             return f"the part of shard {t} is counted twice"

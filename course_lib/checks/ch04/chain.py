@@ -230,16 +230,20 @@ def _check_results(run, chain):
     is_list = isinstance(given, (list, tuple)) and len(given) == L
     require(is_list, f"the result must be a list of {L} gradients", got=a_thing(given))
     right = [f"gradient of layer {layer}" for layer in range(L)]
-    cause = "grads[layer] is what grad(layer, dZ) returned, and nothing else"
+    got, cause = f"grads[0] is {given[0]!r}", _cause_of_places(given, right)
+    require(list(given) == right, "the gradients are not in their places", got=got, cause=cause)
+
+
+def _cause_of_places(given, right):
+    """Why the gradients are not in their places."""
     if any(one is None for one in given):
-        cause = "some entry is empty: did you return before joining the threads?"
+        return "some entry is empty: did you return before joining the threads?"
     if sorted(map(str, given)) == sorted(right):
-        cause = (
+        return (
             "they are in the order in which they were ready, or in that of the chain: put each in its place, "
             "grads[layer] = grad(layer, dZ)"
         )
-    got = f"grads[0] is {given[0]!r}"
-    require(list(given) == right, "the gradients are not in their places", got=got, cause=cause)
+    return "grads[layer] is what grad(layer, dZ) returned, and nothing else"
 
 
 def _check_deferred_fault(fn, L, k, **fault):

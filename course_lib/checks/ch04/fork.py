@@ -145,7 +145,8 @@ def _check_fork(fn, L, k, delay, idle=None):
             "threads were at work",
             "each walk has ended before the next one begins, as in a loop of the caller's, with "
             "Thread(target=walk(...)), which calls walk here and now, with a lock around the walk, or with start() "
-            "and join() in one loop, which waits for each thread before the next one starts: first start all, then join all",
+            "and join() in one loop, which waits for each thread before the next one starts: first start all, then "
+            "join all",
         )
         require(
             not early and not run.busy,
