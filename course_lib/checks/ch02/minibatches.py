@@ -45,12 +45,7 @@ def _batches(fn, X, Y, B, rng):
         got=f"shape {flat[:1]}",
         cause="a batch of one is a matrix too, (1, n0)" if B == 1 else None,
     )
-    shared = [np.may_share_memory(a[0], b[0]) for a, b in pairwise(batches)]
-    require(
-        not any(shared),
-        "two batches lie in the same memory",
-        cause="the batches share one array, so all of them hold the last batch: make a new array for each",
-    )
+    _check_memory([np.asarray(xb) for xb, _ in batches])
     swapped = all(
         np.shape(xb)[1:] == Y.shape[1:] and np.shape(yb)[1:] == X.shape[1:] for xb, yb in batches
     )
@@ -73,9 +68,32 @@ def _batches(fn, X, Y, B, rng):
     require(
         np.array_equal(X, X_before) and np.array_equal(Y, Y_before),
         "the caller's X or Y was changed",
-        cause="rng.shuffle(X) works in place: shuffle indices, order = rng.permutation(N), and take X[order]",
+        cause=_cause_of_change(X, X_before),
     )
     return batches
+
+
+def _check_memory(images):
+    """Has each batch memory of its own?"""
+    shared = [(a, b) for a, b in pairwise(images) if np.shares_memory(a, b)]
+    one = any(a.ctypes.data == b.ctypes.data for a, b in shared)
+    require(
+        not shared,
+        "two batches lie in the same memory",
+        cause="the batches share one array, so all of them hold the last batch: make a new array for each"
+        if one
+        else "a batch begins before the one before it ends: one begins where the other stops",
+    )
+
+
+def _cause_of_change(X, before):
+    """Why the caller's arrays are not what they were."""
+    if np.array_equal(np.sort(X[:, 0]), before[:, 0]):
+        return (
+            "rng.shuffle(X) works in place, and so does X[:] = ...: shuffle indices, order = rng.permutation(N), and "
+            "take X[order]"
+        )
+    return "they belong to the caller: only read them"
 
 
 def _check_sizes(batches, N, B):
@@ -87,18 +105,18 @@ def _check_sizes(batches, N, B):
     causes = {
         "the ragged last batch is dropped: its examples would never be seen": sizes == full
         and N % B,
-        "the last batch is filled up to B: some examples count twice": sizes == [*full, B]
-        and N % B,
+        _filled_up(batches): sizes == [*full, B] and N % B,
         "there is only one batch: B is not used": sizes == [N],
-        "the short batch is not the last: permute the examples first, then cut": sizes != wanted
+        "the short batch is not the last: permute the examples first, then cut, from the front": sizes
+        != wanted
         and sorted(sizes) == sorted(wanted),
-        "np.array_split makes the sizes equal: batches have B examples, and the last has the remainder": sizes
-        in splits,
+        "the sizes are nearly equal, as np.array_split makes them: batches have B examples, and the last has the "
+        "remainder": sizes in splits,
         "order[-0:] is everything: add the rest only where there is one": sizes == [*full, N]
         and not N % B,
         "there is an empty batch at the end": sizes and sizes[-1] == 0,
-        "there is an empty batch at the front: np.split cuts at each place that it is given, so give it no 0": sizes
-        == [0, *wanted],
+        "there is an empty batch at the front: begin with order[0:B]. (np.split cuts at each place that it is given, "
+        "so give it no 0)": sizes == [0, *wanted],
         "batches of size N // B: B is the size of a batch, not their number": sizes
         and sizes[0] == N // B != B,
     }
@@ -113,6 +131,15 @@ def _check_sizes(batches, N, B):
     require(
         all(len(yb) == len(xb) for xb, yb in batches), "xb and yb of a batch have different lengths"
     )
+
+
+def _filled_up(batches):
+    """What the last batch, B rows long, is filled up with."""
+    if (np.asarray(batches[-1][1]).sum(axis=1) != 1).any():
+        return (
+            "the last batch is filled up to B with rows that are no examples: it has what is left"
+        )
+    return "the last batch is filled up to B: some examples count twice"
 
 
 def _runs(sizes):
@@ -134,7 +161,7 @@ def _check_rows(batches, X, C):
     require(
         lost == doubled == 0,
         f"of {N} examples, {lost} are lost and {doubled} doubled",
-        cause="each epoch draws without replacement: rng.permutation(N), not rng.integers or rng.choice",
+        cause=_cause_of_doubled(batches),
     )
     require(
         np.array_equal(labels.argmax(axis=1), rows % C),
@@ -142,6 +169,30 @@ def _check_rows(batches, X, C):
         cause="shuffle X and Y by the SAME permutation: one order, used for both",
     )
     return rows
+
+
+def _cause_of_doubled(batches):
+    """Is an example twice in one batch, or only in two of them?"""
+    if any(len(np.unique(np.asarray(xb)[:, 0])) < len(xb) for xb, _ in batches):
+        return "each epoch draws without replacement: rng.permutation(N), not rng.integers or rng.choice"
+    return "each batch is drawn without the others: one order for the whole epoch, rng.permutation(N), before the loop"
+
+
+def _check_shuffled(rows, B):
+    """Are the examples shuffled over the whole epoch?"""
+    require(
+        (rows != np.arange(len(rows))).any(),
+        "the examples come in the order of the file",
+        cause="no shuffle: order = rng.permutation(N)",
+    )
+    inside = all(set(rows[s : s + B]) <= set(range(s, s + B)) for s in range(0, len(rows), B))
+    require(
+        np.ptp(rows[:B]) >= B,
+        "every batch holds neighbours from the file",
+        cause="the examples are shuffled inside of each batch alone: permute all of them before you cut"
+        if inside
+        else "the batches are shuffled, the examples are not: permute the examples before you cut",
+    )
 
 
 @function_check("minibatches")
@@ -157,16 +208,7 @@ def check_minibatches(fn, *, rng):
     X, Y = _numbered(N, 4, C)
     stream = np.random.default_rng(seed)
     first, second = (_check_rows(_batches(fn, X, Y, B, stream), X, C) for _ in range(2))
-    require(
-        (first != np.arange(N)).any(),
-        "the examples come in the order of the file",
-        cause="no shuffle: order = rng.permutation(N)",
-    )
-    require(
-        np.ptp(first[:B]) >= B,
-        "every batch holds neighbours from the file",
-        cause="the batches are shuffled, the examples are not: permute the examples before you cut",
-    )
+    _check_shuffled(first, B)
     require(
         (first != second).any(),
         "two epochs with one rng have the same order",

@@ -53,7 +53,9 @@ class _Costs:
             "seconds was called with an impossible number of threads",
             got=str(T),
             wanted="1 or more",
-            cause="range(cores) begins with 0: range(1, ... + 1)",
+            cause="T begins with 1 (range(cores) begins with 0: range(1, ... + 1))"
+            if whole
+            else "a number of threads is whole: // divides whole numbers; / and np.linspace give floats",
         )
         require(
             T <= self.B,

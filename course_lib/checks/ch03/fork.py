@@ -6,6 +6,7 @@ from course_lib.checks.ch03.work import (
     LOST_UPDATE,
     Workers,
     added,
+    alike,
     explain_gradient,
     kept_defaults,
     make_batch,
@@ -16,7 +17,14 @@ from course_lib.checks.ch03.work import (
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import at, function_check, require_in_time
 from course_lib.checks.kit.probe import short_error, students_line
-from course_lib.checks.kit.threads import guarded, outcome, require_told
+from course_lib.checks.kit.threads import (
+    JOIN_MISSING,
+    cause_of_early_stop,
+    guarded,
+    likely_again,
+    outcome,
+    require_told,
+)
 from course_lib.checks.kit.trees import copied, same
 
 
@@ -30,14 +38,13 @@ def _check_calls(workers, T):
         not again,
         f"shard {first} was computed {counts[first]} times"
         + (f", and shard {lost[0]} never" if lost else ""),
-        likely="a function made in a loop reads the loop's variable when it runs, not when it was made, and by "
-        "then the variable has changed: pass the value, Thread(target=work, args=(t,))",
+        likely=likely_again(counts, "shard"),
     )
     _check_rows([rows for rows in calls if rows not in workers.rows], lost, B, T)
     require(
         not lost,
         f"shard {min(lost, default='')} was never computed",
-        cause="start() runs a thread; making it does not. Is there one for every shard?",
+        cause="is there a thread for every shard, and is it started? (start() runs a thread; making it does not)",
     )
     require_in_time(
         not workers.meeting.missed,
@@ -53,11 +60,12 @@ def _check_rows(strange, lost, B, T):
     if not strange:
         return
     first, n = strange[0]
+    require(n > 0, "gradient_sum got no rows", cause="a shard is empty: cut with your shards(B, T)")
     require(
         first is not None,
         "gradient_sum got rows that are not those of X",
-        cause="was X changed, or copied and "
-        "changed? The shards are slices of it: X[s], and Y[s] with the same s",
+        cause="either X and Y are swapped, gradient_sum(params, X[s], Y[s]), or X was changed, or copied and changed: "
+        "the shards are slices of it",
     )
     cause = f"the shards are those of shards({B}, {T}), one for each thread, X and Y cut by the same slice"
     if (first, n) == (0, B):
@@ -66,27 +74,36 @@ def _check_rows(strange, lost, B, T):
     require(False, f"{n} rows from row {first} on are no shard{never}", cause=cause)
 
 
+_BY_CALLER = (
+    "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and now, and run() "
+    "does, too; a thread begins with start()"
+)
+_BY_ONE = (
+    "one thread computed all shards, one after the other: either it, or a pool of one thread, got all of them, or each "
+    "result is waited for before the next shard is handed out. First hand out all, then collect"
+)
+
+
 def _apart_cause(workers, T):
     made = {t for t in workers.threads if t.name != "check"}
     if not made:
-        return (
-            "the caller computed all of them, one after the other: Thread(target=work(t)) calls work here and "
-            "now, and run() does, too; a thread begins with start()"
-        )
+        return _BY_CALLER
     if len(workers.threads) == 1:
-        return (
-            "one thread computed all shards, one after the other: either the pool has one thread, or each result is "
-            "waited for before the next shard is handed out. First hand out all, then collect"
-        )
-    if len(workers.threads) < T:
+        return _BY_ONE
+    if workers.most == len(workers.threads) < T:
         return f"{len(workers.threads)} threads for {T} shards: each shard needs its own thread (or use a pool of T)"
     if workers.alone:
         return "the caller computes a shard before the others are forked: start them, do your own, then join"
+    if workers.most == T - 1 and workers.last.name == "check":
+        return "the caller computes its own shard after the join: start the others, do your own, then join"
     if workers.queued:
-        return "the threads run, but wait for each other: is there a lock around the work?"
+        return (
+            "the threads run, but wait for each other: is there a lock around the work, or is each result waited "
+            "for before the next shard is handed out?"
+        )
     return (
-        "a join right after start waits before the next one is forked: first start them all, then join them all"
-        + (", and hold no lock around the work" if workers.remote else "")
+        "a join right after start (or another wait) waits before the next one is forked: first start them all, then "
+        "join them all" + (", and hold no lock around the work" if workers.remote else "")
     )
 
 
@@ -100,7 +117,7 @@ def _check_fork_join(fn, params, X, Y, T, slow):
     require(
         not run.at_work,
         f"it returned while {run.at_work} of its threads were still at work",
-        cause="a join is missing, for some threads or all: t.join() waits until thread t has ended",
+        cause=JOIN_MISSING,
     )
     got = outcome(run)
     _check_calls(workers, T)
@@ -109,7 +126,22 @@ def _check_fork_join(fn, params, X, Y, T, slow):
         "params, X or Y were changed",
         cause="the workers share them: only read them",
     )
-    _require_gradient(fn, got, sums_of_shards(params, X, Y, T), len(X), len(X) + 12, slow)
+    if found := misses(
+        got, scaled(added(sums_of_shards(params, X, Y, T)), 1 / len(X)), len(X) + 12
+    ):
+        _explain_gradient(fn, got, found[0], given, T, slow)
+
+
+_STARTS = "start() runs a thread; making it does not"
+_NEVER = (
+    f"either no thread was started: {_STARTS}; or an exception that came before gradient_sum was caught, and nobody "
+    "heard of it"
+)
+_TOLD = {  # by words of the error
+    "group argument": "Thread(target=work, args=(t,)): both names must be written, for the first place is another "
+    "argument's",
+    "and 'slice'": "combine expects the numbers of rows, [s.stop - s.start for s in slices]",
+}
 
 
 def _explain_stop(fn, run, workers, T):
@@ -119,23 +151,16 @@ def _explain_stop(fn, run, workers, T):
         not run.at_work,
         what + f", while {run.at_work} of its threads were still at work",
         where=line,
-        cause="the parts were added up before the join: a part that is not ready is None, or missing",
+        cause=cause_of_early_stop(run.error),
     )
     never = not workers.calls and ("NoneType" in str(run.error) or "cannot join" in str(run.error))
     require(
-        not never or run.faults,
+        not never or bool(run.faults),
         what + ", and no shard was ever computed",
         where=line,
-        cause="start() runs a thread; making it does not",
+        cause=_STARTS if "cannot join" in str(run.error) else _NEVER,
     )
-    for words, cause in (
-        (
-            "group argument",
-            "Thread(target=work, args=(t,)): both names must be written, for the first "
-            "place is another argument's",
-        ),
-        ("and 'slice'", "combine expects the numbers of rows, [s.stop - s.start for s in slices]"),
-    ):
+    for words, cause in _TOLD.items():
         require(words not in str(run.error), what, where=line, cause=cause)
     require(not kept_defaults(fn), what, where=line, cause=KEPT)
     if not run.faults and workers.calls:
@@ -148,15 +173,28 @@ def _explain_stop(fn, run, workers, T):
         )
 
 
-def _require_gradient(fn, got, shards, B, K, late=None):
-    want = scaled(added(shards), 1 / B)
-    found = misses(got, want, K)
-    if found:
-        require(not kept_defaults(fn), found[0].what, cause=KEPT)
-        cause = explain_gradient(got, shards, B, K, late) if found[0].kind == "values" else None
-        if found[0].kind == "none" and got is None:
-            cause = "end with `return` and the list of (dW, db)"
-        require(False, found[0].what, cause=cause)
+def _explain_gradient(fn, got, miss, given, T, slow):
+    require(not kept_defaults(fn), miss.what, cause=KEPT)
+    cause = None
+    if miss.kind == "values":
+        params, X, Y = given
+        shards, B = sums_of_shards(params, X, Y, T), len(X)
+
+        def explain(late):
+            return explain_gradient(got, shards, B, B + 12, late)
+
+        cause = explain(slow)
+        if cause != explain(None) and _is_wrong_alike(fn, got, given, T, (slow + 1) % T):
+            cause = explain(None)  # the same part is missing when another comes late
+    if miss.kind == "none" and got is None:
+        cause = "end with `return` and the list of (dW, db)"
+    require(False, miss.what, cause=cause)
+
+
+def _is_wrong_alike(fn, got, given, T, slow):
+    """Does it give the same when another shard comes late?"""
+    workers = Workers(len(given[1]), T, slow=slow)
+    return alike(guarded(fn, workers, *given, T).value, got, len(given[1]) + 12)
 
 
 def _check_fault(fn, rng, fault, slow):

@@ -15,6 +15,7 @@ from course_lib.checks.kit.threads import (
     Meeting,
     come_late,
     guarded,
+    likely_again,
     outcome,
     require_met,
     require_told,
@@ -24,8 +25,9 @@ from course_lib.checks.kit.threads import (
 class _Blas:
     """Stands for a BLAS: one number of threads for the whole process, set by the context manager `pin`."""
 
-    def __init__(self, threads):
+    def __init__(self, threads, workers):
         self.threads, self.pins, self.by, self.made = threads, [], [], 0
+        self.few = workers > threads  # fewer cores than workers
 
     def pin(self, n):
         """As measure.blas_threads: `with pin(n):` gives n threads inside."""
@@ -33,12 +35,14 @@ class _Blas:
             isinstance(n, (int, np.integer)),
             "pin got a number of threads that is not whole",
             got=repr(n),
-            cause="cores / workers is a float: use //",
+            cause="/ gives a float, and so do np.floor and np.ceil: cores // workers is whole",
         )
         require(
             n >= 1,
             f"pin({n}): a BLAS cannot work with {n} threads",
-            cause="more workers than cores make cores // workers zero: max(1, ...)",
+            cause="more workers than cores make cores // workers zero: max(1, ...)"
+            if self.few and n == 0
+            else "each worker has cores // workers threads, and at least one",
         )
         self.made += 1
         return _Pin(self, int(n))
@@ -88,8 +92,8 @@ class _Calls:
         return len(self.made) - self.ended
 
 
-def _check_pins(fn, blas, workers, cores, seen):
-    budget = max(1, cores // workers)
+def _check_entered(blas, workers, cores):
+    """Was pin entered, and by the caller?"""
     require(
         bool(blas.pins) or not blas.made,
         "pin(n) was called, but not in a `with` statement",
@@ -98,7 +102,9 @@ def _check_pins(fn, blas, workers, cores, seen):
     require(
         bool(blas.pins),
         f"pin was never called: every worker's products use all BLAS threads, {workers * cores} in all",
-        cause="oversubscription. `with pin(...):` around the fork and the join",
+        cause="oversubscription. `with pin(...):` around the fork and the join"
+        if workers > 1
+        else "one call, too, is made inside of `with pin(...):`",
     )
     inside = [t for t in blas.by if t.name != "check"]
     require(
@@ -106,6 +112,16 @@ def _check_pins(fn, blas, workers, cores, seen):
         f"pin was called by {len(inside)} of the workers",
         cause="the number of BLAS threads is one setting for the whole process: the worker that leaves first "
         "resets it for all. Set it once, by the caller, around fork and join",
+    )
+
+
+def _check_pins(fn, blas, workers, cores, seen):
+    _check_entered(blas, workers, cores)
+    budget = max(1, cores // workers)
+    require(
+        set(blas.pins) != {budget} or len(blas.pins) == 1,
+        f"pin was entered {len(blas.pins)} times",
+        cause="once is enough: one `with pin(...):` around both fork and join",
     )
     right = blas.pins == [budget]
     require(
@@ -150,7 +166,7 @@ _BUDGETS = Check(
 
 
 def _check_pinned_run(fn, workers, cores, nothing=None):
-    blas = _Blas(cores)
+    blas = _Blas(cores, workers)
     calls = _Calls(blas, workers, slow=0, nothing=nothing)
     special = "" if nothing is None else f", call {nothing} returns None"
     with at(f"{workers} workers on {cores} cores{special}"):
@@ -204,12 +220,11 @@ def same_calls(given, calls):
 def _check_each_once(calls):
     lost = [t for t, n in enumerate(calls.made) if not n]
     again = [t for t, n in enumerate(calls.made) if n > 1]
-    late = "a function made in a loop reads the loop's variable when it runs: pass the value, args=(t,)"
     first = min(again, default=0)
     require(
         not again,
         f"call {first} was made {calls.made[first]} times",
-        likely=late if lost else "each call is made once",
+        likely=likely_again(calls.made, "call"),
     )
     require(
         not lost,
@@ -219,8 +234,9 @@ def _check_each_once(calls):
     require_met(
         calls.meeting,
         "calls ran",
-        "Thread(target=call()) calls here and now; and a join in the loop that starts the threads waits for "
-        "each one before the next one begins: first start all, then join all",
+        "each has ended before the next one begins, as in a loop of the caller's, with Thread(target=call()), which "
+        "calls here and now, with a join or result() in the loop that starts the threads, or with a lock around the "
+        "call: first start all, then join all",
         "one thread for each call, also where there are more calls than cores: start all of them before the first "
         "join (a pool: as many threads as calls)",
     )
@@ -236,7 +252,10 @@ def _results_cause(got, want):
     if got is None:
         return "end with `return` and the list of results"
     if isinstance(got, (list, tuple)) and sorted(map(str, got)) == sorted(map(str, want)):
-        return "append adds in the order in which threads end: results[t] = ... keeps the order of the calls"
+        return (
+            "they are in another order: append adds in the order in which threads end, and insert(0, ...) in reverse; "
+            "results[t] = ... keeps the order of the calls"
+        )
     if isinstance(got, (list, tuple)) and any(hasattr(item, "result") for item in got):
         return "these are futures: each one's .result() is what its call returned"
     if isinstance(got, list) and len(got) < len(want) and got == [r for r in want if r is not None]:
@@ -251,7 +270,7 @@ def check_run_pinned(fn, *, rng):
         _check_pinned_run(fn, workers, cores)
     _check_pinned_run(fn, 2, 8, nothing=1)
     for fault in (0, 1):
-        blas = _Blas(6)
+        blas = _Blas(6, 2)
         calls = _Calls(blas, 2, fault=fault, slow=1 - fault)
         run = guarded(fn, calls.list, 6, blas.pin, watch=calls.unfinished)
         require_told(run, f"call {fault}")

@@ -8,7 +8,14 @@ from course_lib.checks.ch03.race import Traffic, shared
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import function_check
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import Meeting, guarded, outcome, require_met
+from course_lib.checks.kit.threads import (
+    JOIN_MISSING,
+    Meeting,
+    cause_of_early_stop,
+    guarded,
+    outcome,
+    require_met,
+)
 
 
 def _lost_shards(got, start, parts):
@@ -27,12 +34,15 @@ def _race_cause(got, start, parts, wrote):
     if _lost_shards(got, np.zeros_like(start), parts) is not None:
         return "the old content of total is lost: add to it"
     if np.allclose(got, right, rtol=1e-5, atol=0):
-        return "right to seven digits: the parts were stored in a float32 array; they are float64"
+        return "right to seven digits: the parts were stored in an array of another dtype, as float32; they are float64"
     lost = _lost_shards(got, start, parts)
     if lost is None:
         return _repeated_cause(got, start, parts) or _partly_lost(got, start, parts)
     if len(lost) == T:
-        return "nothing was added to total: total = total + ... makes a new array; write total += ... or total[:] = ..."
+        return (
+            "nothing was added to total itself: total = total + ... makes a new array, and so does a return of the "
+            "sum; write total += ... or total[:] = ..."
+        )
     which = f"the part of shard {' and '.join(map(str, lost))} is gone"
     if not wrote.issuperset(lost):
         return f"{which}: it was computed, and never added"
@@ -48,8 +58,8 @@ def _repeated_cause(got, start, parts):
     T = len(parts)
     if T > 1 and _lost_shards((got - start) / T, np.zeros_like(start), parts) is not None:
         return (
-            f"the same numbers are added {T} times: [array] * T is a list of one array, T times, and all threads write "
-            "into that one"
+            f"the same numbers are added {T} times: either all threads write into one array ([array] * T is a list of "
+            "one array, T times), or a loop adds one and the same in each round"
         )
     return None
 
@@ -60,8 +70,8 @@ def _partly_lost(got, start, parts):
         _lost_shards(got[i : i + 1], start[i : i + 1], [p[i : i + 1] for p in parts])
         for i in range(len(got))
     ]
-    if None in each:
-        return None
+    if None in each or any(len(lost) == len(parts) for lost in each):
+        return None  # the one that writes last is never lost
     return (
         "a lost update: of some entries only. Two threads read the same number, and the one that writes last "
         "wins: guard the whole of read, add and write, with ONE lock for all threads, or keep parts apart"
@@ -70,7 +80,8 @@ def _partly_lost(got, start, parts):
 
 def _check_end(run, right):
     """How did it end: with all threads joined, and no error?"""
-    local = next((e for e in (*run.faults, run.error) if isinstance(e, UnboundLocalError)), None)
+    unbound = (e for e in (*run.faults, run.error) if isinstance(e, UnboundLocalError))
+    local = next((e for e in unbound if "'total'" in str(e)), None)
     require(
         local is None,
         f"it stopped with {short_error(local) if local else ''}",
@@ -79,9 +90,11 @@ def _check_end(run, right):
     )
     require(
         right or not run.busy,
-        f"{run.busy} of your threads were still at work when it had ended"
+        f"{run.busy} of your threads were still there when it had ended"
         + (f" (with {short_error(run.error)})" if run.error else ""),
-        cause="a join is missing, for some threads or all: a part that is not ready yet cannot be added",
+        cause=cause_of_early_stop(run.error)
+        if run.error
+        else f"{JOIN_MISSING} (a pool: use it in a `with`)",
     )
     outcome(run)
 
@@ -118,8 +131,8 @@ def _check_shared_sum(fn, rng, T, n):
     require_met(
         meeting,
         "parts were computed",
-        "part_of(t) is called while the lock is held, or a thread is joined before the next is started: "
-        "only the addition needs the lock",
+        "part_of(t) is called while the lock is held, or a thread is joined before the next is started, or before the "
+        "caller's own part: only the addition needs the lock, and the join comes last",
     )
     require(
         right,

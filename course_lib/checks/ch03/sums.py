@@ -10,6 +10,9 @@ from course_lib.checks.kit.freeform import at, function_check, require_returned
 from course_lib.checks.kit.threads import value_of
 from course_lib.checks.kit.trees import a_thing, same
 
+_EVERY_TH = "every T-th row is a partition, too, but its rows do not lie together in memory"
+_STEP = "slice(start, stop): the third argument is a step"
+
 
 def _as_slices(got, B, T):
     """The slices as (start, stop) pairs of whole numbers, or a failure that says what they are instead."""
@@ -26,7 +29,7 @@ def _as_slices(got, B, T):
         all(s.step in (None, 1) for s in got),
         "the shards must be contiguous, without a step",
         got=str(got),
-        cause="every T-th row is a partition, too, but its rows do not lie together in memory",
+        cause=_EVERY_TH if all(s.step == T for s in got) else _STEP,
     )
     ends = [end for s in got for end in (s.start, s.stop)]
     whole = all(isinstance(end, (int, np.integer)) for end in ends)
@@ -36,7 +39,7 @@ def _as_slices(got, B, T):
         got=str(got),
         cause="give both ends, including the first 0 and the last B: other functions count the rows with them"
         if None in ends
-        else "// divides whole numbers; / gives a float, and a slice of floats cannot cut an array",
+        else "// divides whole numbers; / and np.linspace give floats, and a slice of floats cannot cut an array",
     )
     pairs = [(int(s.start), int(s.stop)) for s in got]
     require(
@@ -54,6 +57,8 @@ def _cause_of_count(pairs, B, T):
         return "the first shard is missing: it starts at row 0"
     if len(pairs) == T - 1 and B not in stops:
         return f"the last shard is missing: it stops at B = {B}"
+    if len(pairs) == T + 1:
+        return "T threads, T shards: the rows that are left over make no shard of their own"
     return "T threads, T shards; Kamra 2016, algorithm 3 has B/T of them in print, a slip"
 
 
@@ -170,17 +175,18 @@ check_combine = Check(
 def _written_by(fn, partials, t, B):
     """Which entries of out thread t writes, and rightly. out is poisoned, so that a written entry can be told."""
     (T, n), before, out = partials.shape, partials.copy(), poison(partials.shape[1])
-    value_of(fn, partials, out, t, B)
+    returned = value_of(fn, partials, out, t, B)
     own = ~np.isnan(out)
     require(
         same(partials, before),
         f"thread {t} changes the partial sums",
-        cause="`total = partials[0, s]` is a view: += writes into the buffer that the other threads read",
+        cause="`total = partials[0, s]` is a view: += writes into the buffer that the other threads read, and so does "
+        "/= on a row of it",
     )
     require(
         own.any(),
         f"thread {t} wrote nothing into out (or NaN)",
-        cause=None if own.any() else _nothing_cause(fn, partials, t, B),
+        cause=None if own.any() else _nothing_cause(fn, partials, t, B, returned),
     )
     require(
         own.sum() <= -(-n // T),
@@ -191,14 +197,16 @@ def _written_by(fn, partials, t, B):
     return own
 
 
-def _nothing_cause(fn, partials, t, B):
+def _nothing_cause(fn, partials, t, B, returned):
+    if returned is not None:
+        return "the sum is returned, and nobody takes it: write it into the array that was passed, out[s] = ..."
     zeros = np.zeros(partials.shape[1], dtype=np.float32)
     value_of(fn, partials.copy(), zeros, t, B)
     if zeros.any():
         return "`out[s] += ...` adds to the old content, but out is uninitialised: out[s] = ..."
     return (
         "either `out = ...` makes a new array that the caller never sees: write into the one that was passed, "
-        "out[s] = ...; or the slice is empty: do you cut the n parameters?"
+        "out[s] = ...; or the slice is empty: do you cut the n parameters? Or only some threads write"
     )
 
 
@@ -244,7 +252,9 @@ def _check_ownership(written, T, n):
         f"{lost} of {n} entries are written by no thread",
         cause=f"n // T = {n // T} entries for each thread leave {n % T} over: cut with your shards(n, T)"
         if lost == n % T
-        else "thread t takes slice t of n entries, n being the longer side: T, n = partials.shape",
+        else "thread t takes slice t of n entries, n being the longer side: T, n = partials.shape"
+        if lost == n - T
+        else "cut the n entries with your shards(n, T), and write all of slice t",
     )
 
 

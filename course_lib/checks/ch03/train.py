@@ -1,6 +1,7 @@
 """The check of a parallel training: equal to serial after every step."""
 
 import threading
+from collections import Counter
 
 import numpy as np
 
@@ -18,10 +19,9 @@ from course_lib.checks.kit.freeform import (
     at,
     cause_of_numbers,
     function_check,
-    require_in_time,
 )
 from course_lib.checks.kit.probe import short_error
-from course_lib.checks.kit.threads import Meeting, guarded, outcome, require_told
+from course_lib.checks.kit.threads import Meeting, guarded, outcome, require_met, require_told
 from course_lib.checks.kit.trees import copied, same
 
 
@@ -42,7 +42,8 @@ class _Noted:
             require(
                 False,
                 "gradient_sum got no rows",
-                cause="a batch smaller than T needs fewer threads: at most len(X), one per row",
+                cause="a batch smaller than T needs fewer threads: at most len(X), one per row; and in no batch may a "
+                "shard be empty, as where sizes are rounded up",
             )
         first = first_row(X)
         i = -1 if first is None else int(np.searchsorted(self.ends, first, side="right")) - 1
@@ -168,7 +169,7 @@ def _check_moved(first, after):
         len(after) == 1
         or same(after[-1], first)
         or not all(same(now, first) for now in after[:-1]),
-        "all gradients were taken before the first step was made",
+        "all gradients were taken with the parameters as they were before the first step",
         cause="take a batch, make its step, then take the next: each gradient must use the parameters after the "
         "step before",
     )
@@ -189,15 +190,18 @@ def _check_hands(noted, rows, T):
             f"batch {i + 1}, of {n} rows, was computed in {got} parts, not in {want}",
             cause=_cause_of_parts(noted.calls[i], want, rows[:i]),
         )
-        require_in_time(
-            not noted.meetings[i].missed,
-            f"the parts of batch {i + 1} were not computed side by side",
+        require_met(
+            noted.meetings[i],
+            f"parts of batch {i + 1} were computed",
+            "each part is waited for before the next one is begun, or a lock is held around it: first start all "
+            "threads, then join all",
         )
 
 
 def _cause_of_parts(calls, want, earlier):
     """Of so many calls of gradient_sum in a batch, not as many as threads are wanted; earlier: the batches' rows."""
-    if len(calls) > want and len(calls) % want == 0:
+    times = set(Counter(calls).values())
+    if times == {len(calls) // want} != {1}:
         return (
             f"the gradient of the batch was taken {len(calls) // want} times. Once is enough: fork_join_gradient "
             "returns that of all layers, and after it all of them make the step"

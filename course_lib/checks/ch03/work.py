@@ -84,8 +84,8 @@ class Workers:
     All T calls wait for each other first: they can meet only if they run side by side. fault "caller": whatever the
     caller computes itself raises, and all others come late. most: calls at the same time; alone: the caller has waited
     for others when there was no other thread; queued: threads were there, and did not come.
-    calls: (first row, number of rows) of each, in order of time; threads: who made them. traffic: if given, the sums
-    are `Part`s: threads that add them into one place without a lock lose some.
+    calls: (first row, number of rows) of each, in order of time; threads: who made them; last: who made the last.
+    traffic: if given, the sums are `Part`s: threads that add them into one place without a lock lose some.
     """
 
     def __init__(self, B, T, slow=None, fault=None, traffic=None):
@@ -94,6 +94,7 @@ class Workers:
         self.remote = False
         self.meeting, self.calls, self.threads, self.ended = Meeting(T), [], set(), 0
         self.most, self.alone, self.queued, self.raised = 0, False, False, False
+        self.last = None
         self._lock, self._before = threading.Lock(), set(threading.enumerate())
 
     def unfinished(self):
@@ -109,7 +110,8 @@ class Workers:
         shard = self.rows.index(rows) if rows in self.rows else None
         with self._lock:
             self.calls.append(rows)
-            self.threads.add(threading.current_thread())
+            self.last = threading.current_thread()
+            self.threads.add(self.last)
             self.most = max(self.most, len(self.calls) - self.ended)
         self._meet()
         by_caller = threading.current_thread().name == "check"
@@ -163,7 +165,8 @@ def kept_defaults(fn):
 LOST_UPDATE = (
     "a lost update: right while the threads happen to add one after the other, wrong when two read the same "
     "array before either wrote it. Guard the whole of read, add and write with ONE lock, or give each thread "
-    "its own place and add up after the join"
+    "its own place and add up after the join. (A variable that all threads assign, `nonlocal` or `global`, loses "
+    "values in the same way)"
 )
 
 
@@ -203,6 +206,10 @@ def _as_if_equal(got, shards, B, K):
     return None
 
 
+_EARLY = "the parts were added up before its thread had been joined"
+_WITH_ROWS = "either two shards share one place (or key), or some are left out, or added up before they are there"
+
+
 def _explain_missing(got, shards, B, K, late):
     T = len(shards)
     if T > 1 and alike(got, scaled(added(shards), 0.0), K):
@@ -212,14 +219,11 @@ def _explain_missing(got, shards, B, K, late):
             if alike(got, scaled(added([shards[t] for t in some]), 1 / B), K):
                 lost = [t for t in range(T) if t not in some]
                 if lost == [late]:
-                    return (
-                        f"the part of shard {late} is missing, the one that was ready last: the parts were added "
-                        "up before its thread had been joined"
-                    )
+                    return f"the part of shard {late} is missing, the one that was ready last: {_EARLY}"
                 return f"the part of shard {' and '.join(map(str, lost))} is missing"
             rows = sum(shard_sizes(B, T)[t] for t in some)
             if alike(got, scaled(added([shards[t] for t in some]), 1 / rows), K):
-                return f"{T - size} of {T} parts are missing, and their rows, too: two shards share one place (or key)"
+                return f"{T - size} of {T} parts are missing, and their rows, too: {_WITH_ROWS}"
     for t in range(T):
         if alike(got, scaled(added([*shards, shards[t]]), 1 / B), K):
             return f"the part of shard {t} is counted twice"

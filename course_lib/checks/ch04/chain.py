@@ -74,13 +74,8 @@ class _Chain:
             if threading.current_thread() is self.chain_thread and not self.chain_done.is_set():
                 self.in_turn = self.k > 1
             if not (isinstance(dZ, Delta) and dZ.layer == layer) and self.wrong is None:
-                self.wrong = (
-                    f"grad({layer}, ...) was called with {'the ' if isinstance(dZ, Delta) else ''}{dZ!r}",
-                    "a stale delta: pass the delta together with its layer, queue.put((layer, dZ)): a shared "
-                    "variable has changed before the other thread reads it"
-                    if dZ is not None
-                    else "its delta does not exist yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))",
-                )
+                what = f"grad({layer}, ...) was called with {'the ' * isinstance(dZ, Delta)}{dZ!r}"
+                self.wrong = what, _wrong_delta(layer, dZ)
         self.begun.set()
         try:
             who = "chain" if threading.current_thread() is self.chain_thread else "worker"
@@ -106,9 +101,25 @@ class _Chain:
         return started_since(self._before)[-1] is threading.current_thread()
 
 
+def _wrong_delta(layer, dZ):
+    """Why grad did not get the delta of its layer."""
+    pass_it = "pass the delta together with its layer, queue.put((layer, dZ))"
+    if isinstance(layer, Delta):
+        return "the two are swapped: grad(layer, dZ)"
+    if dZ is None:
+        return (
+            "its delta does not exist yet: first dZ = delta(layer, dZ), then queue.put((layer, dZ))"
+        )
+    if not isinstance(dZ, Delta):
+        return "the second argument is the delta of that layer, as delta has returned it"
+    if dZ.layer > layer:
+        return f"the delta of a layer above: first dZ = delta(layer, dZ), then {pass_it}"
+    return f"a stale delta: {pass_it}: a shared variable may have changed before the other thread reads it"
+
+
 _QUEUE = (
-    "a thread waits at the queue for something that never arrives. Each waiting thread takes one None out and "
-    "ends: put in one for each of them, and start k - 1 of them, since the chain's thread is the k-th, and "
+    "a thread waits at the queue for something that never arrives. Each waiting thread must take one None out and "
+    "end there: put in one for each of them, and start k - 1 of them, since the chain's thread is the k-th, and "
     "takes out one more where it also asks for None"
 )
 _QUEUE_FAULT = (
@@ -157,7 +168,10 @@ def _check_deltas(chain):
 
 
 _PASS_ON = "pass a layer on as soon as its delta exists, to threads that already run"
-_ENDS = "`while not queue.empty()`, or a get with a timeout, ends a thread that starts too early: wait with queue.get()"
+_ENDS = (
+    "`while not queue.empty()`, or a get with a timeout, ends a thread that starts too early: wait with queue.get(). "
+    "So does a None that is sent too early"
+)
 
 
 def _apart_cause(chain, seen):
@@ -209,21 +223,27 @@ def _check_results(run, chain):
     require(
         not lost,
         f"the gradient of layer {', '.join(map(str, lost))} was never computed",
-        cause="a thread stopped while there was work: end at the None, not before; and send the Nones after the "
-        "last layer",
+        cause="either it was never put into the queue; or a thread stopped while there was work: end at the None, not "
+        "before, and send the Nones after the last layer",
     )
     require_returned(given, "deferred_backward", "`return grads`")
     is_list = isinstance(given, (list, tuple)) and len(given) == L
     require(is_list, f"the result must be a list of {L} gradients", got=a_thing(given))
     right = [f"gradient of layer {layer}" for layer in range(L)]
-    cause = "some entry is empty: did you return before joining the threads?"
+    got, cause = f"grads[0] is {given[0]!r}", _cause_of_places(given, right)
+    require(list(given) == right, "the gradients are not in their places", got=got, cause=cause)
+
+
+def _cause_of_places(given, right):
+    """Why the gradients are not in their places."""
+    if any(one is None for one in given):
+        return "some entry is empty: did you return before joining the threads?"
     if sorted(map(str, given)) == sorted(right):
-        cause = (
+        return (
             "they are in the order in which they were ready, or in that of the chain: put each in its place, "
             "grads[layer] = grad(layer, dZ)"
         )
-    got = f"grads[0] is {given[0]!r}"
-    require(list(given) == right, "the gradients are not in their places", got=got, cause=cause)
+    return "grads[layer] is what grad(layer, dZ) returned, and nothing else"
 
 
 def _check_deferred_fault(fn, L, k, **fault):
@@ -293,5 +313,7 @@ def _check_arrays(fn, L=6, k=2):
         where=f"L = {L}, k = {k}",
         got=f"from the deltas of layers {run.value}",
         cause="a stale delta: one buffer for all deltas is overwritten while another thread still reads it. Pass "
-        "each delta on as it is",
+        "each delta on as it is"
+        if set(run.value) <= set(right)
+        else "grads[layer] is what grad(layer, dZ) returned, also where that is 0.0",
     )

@@ -208,6 +208,10 @@ _ENDLESS = (
     "there is no such k. Test for that first, and return 0"
 )
 
+_ENDLESS_TOO = (
+    "it ends not even where a k saves so much: does k grow in each round, and is >= asked, not >?"
+)
+
 
 def _seen(plan, given, wrong):
     """What the wrong numbers have in common, where no known mistake gives them all; or None."""
@@ -237,6 +241,7 @@ def _is_hit(f1, f2, f3, wanted):
 def check_smallest_k(fn, *, rng):
     """Exact, also where k saves just what is wanted; 0 where no k does; never an endless search."""
     plan = _smallest_plan(rng)
+    must_end(fn, [args for args, _ in plan if _smallest(*args)], _ENDLESS_TOO)
     must_end(fn, [args for args, _ in plan], _ENDLESS)
     given = [fn(*args) for args, _ in plan]
     for got, (args, label) in zip(given, plan, strict=True):

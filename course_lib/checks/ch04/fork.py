@@ -14,7 +14,7 @@ from course_lib.checks.ch04.guard import (
 from course_lib.checks.ch04.schedules import leapfrog
 from course_lib.checks.kit.core import require
 from course_lib.checks.kit.freeform import at, function_check
-from course_lib.checks.kit.threads import HELD_BACK, Meeting, require_met
+from course_lib.checks.kit.threads import HELD_BACK, Meeting, likely_again, require_met
 from course_lib.checks.kit.trees import a_thing
 
 
@@ -90,13 +90,12 @@ def _check_handed(walks):
         "the children started before the parent had finished its part",
         cause="first deltas = walk(parent, dZ), then the threads: they start from its result",
     )
-    for j in walks.busy:
-        times = sum(call[0] == j for call in walks.calls)
+    counts = [sum(call[0] == j for call in walks.calls) for j in walks.busy]
+    for j, times in zip(walks.busy, counts, strict=True):
         require(
             times <= 1,
             f"thread {j}'s tasks were done {times} times",
-            likely="a lambda (or function) made in a loop reads j when it RUNS, and by then the loop has advanced: "
-            "pass it, Thread(target=work, args=(j,))",
+            likely=likely_again(counts, "child"),
         )
     for j in walks.busy:
         _check_start(walks, j)
@@ -108,7 +107,7 @@ def _check_start(walks, j):
     require(
         bool(given),
         f"thread {j}'s tasks were never done",
-        cause="making a Thread does not run it: start() does. Is there one for every child?",
+        cause="is there a thread for every child, and is it started? (start() runs a thread; making it does not)",
     )
     got, wanted = given[0], walks.L - 1 - j
     mine = isinstance(got, Delta)
@@ -144,9 +143,10 @@ def _check_fork(fn, L, k, delay, idle=None):
         require_met(
             walks.meeting,
             "threads were at work",
-            "Thread(target=walk(...)) calls walk here and now; and start(), join() in one loop waits for each "
-            "thread before the next one starts: first start all, then join all. A lock around the walk lets them "
-            "wait for each other, too",
+            "each walk has ended before the next one begins, as in a loop of the caller's, with "
+            "Thread(target=walk(...)), which calls walk here and now, with a lock around the walk, or with start() "
+            "and join() in one loop, which waits for each thread before the next one starts: first start all, then "
+            "join all",
         )
         require(
             not early and not run.busy,

@@ -16,6 +16,10 @@ _LIMITED = (
 )
 
 
+_UNCAUGHT = "an exception ends only its own thread: catch it there, keep it, and raise it "
+_CAUGHT = "it was caught, or a pool's future keeps it, and nothing raised it again: keep it, and raise it "
+
+
 class Delta:
     """Stands for the delta of a layer: it can be handed on and looked at, and nothing else."""
 
@@ -58,8 +62,7 @@ def require_heard(run, what, last):
     require(
         run.error is not None,
         f"{what} was lost: the function returned as if nothing had failed",
-        cause=f"an exception ends only its own thread: catch it there, keep it, and raise it {last}"
-        + lost_in(run.fn),
+        cause=(_UNCAUGHT if run.faults else _CAUGHT) + last + lost_in(run.fn),
     )
     require(
         FAULT in _all_told(run.error),

@@ -1,5 +1,7 @@
 """The checks of chapter 04 on schedules: their coverage, the levels of Saraiya 2018, the repaired algorithm 1."""
 
+import dis
+
 from course_lib.checks.ch04.patience import must_end
 from course_lib.checks.kit.core import Case, Check, require
 from course_lib.checks.kit.freeform import Unmet, _failure, at, function_check, require_returned
@@ -132,7 +134,7 @@ check_thread_levels = _LoopCheck(
 # 3. leapfrog_schedule -------------------------------------------------------------------------------------------
 
 
-def _form(given, k):
+def _form(given, L, k):
     """The answer as (parent, children), or a failure that says what it is instead."""
     require_returned(given, "leapfrog_schedule", "`return parent, children`")
     pair = isinstance(given, (tuple, list)) and len(given) == 2
@@ -143,7 +145,7 @@ def _form(given, k):
     require(not swapped, "parent is a list of lists", cause=cause)
     is_list = isinstance(children, (list, tuple))
     require(is_list, "children must be a list of k lists", got=a_thing(children))
-    _check_number(children, k)
+    _check_number(children, L, k)
     names = ["parent", *(f"children[{j}]" for j in range(k))]
     for name, tasks in zip(names, (parent, *children), strict=True):
         good = isinstance(tasks, (list, tuple)) and all(map(_is_task, tasks))
@@ -162,10 +164,15 @@ def _is_task(task):
     return isinstance(task, (list, tuple)) and len(task) == 2 and task[0] in ("delta", "grad")
 
 
-def _check_number(children, k):
+def _busy(L, k):
+    """How many of the k threads have tasks."""
+    return sum(bool(child(L, k, j)) for j in range(k))
+
+
+def _check_number(children, L, k):
     """Is there a list for each thread, and no list twice?"""
     cause = "one list for each of the threads 0 to k - 1; the parent's is not one"
-    if len(children) < k:
+    if len(children) < k and (_busy(L, k) == len(children) or not all(children)):
         cause = "every thread has its list, even an empty one: append it for each j, not only if it has tasks"
     got = f"{len(children)} lists"
     require(len(children) == k, f"there must be k = {k} children", got=got, cause=cause)
@@ -173,7 +180,7 @@ def _check_number(children, k):
     require(
         not shared,
         "children[0] and children[1] are one and the same list",
-        cause="[[]] * k holds one list k times: [[] for _ in range(k)]",
+        cause="[[]] * k holds one list k times, and so does a list made before the loop: make a new [] for each j",
     )
 
 
@@ -183,7 +190,9 @@ def _check_covers(parent, children, L):
     require(
         not ghosts,
         f"a gradient at layer {min(ghosts, default='')}, which does not exist",
-        cause="the layers are 0 to L - 1: stop at 0",
+        cause="the layers are 0 to L - 1: " + ("stop at 0" if min(ghosts) < 0 else "begin at L - 1")
+        if ghosts
+        else None,
     )
     lost = [layer for layer in range(L) if layer not in done]
     require(
@@ -216,6 +225,8 @@ def _check_delta(layer, last, start, name, L):
     if start < L:
         way = "the deltas go down one layer at a time, on each thread"
     cause = f"{way}: none may be skipped, eq. 5 needs the delta of the next layer"
+    if layer >= last:
+        cause = f"{way}: none is computed again"
     if last == start:
         cause = f"thread j gets the delta of layer L - 1 - j; {way}"
     what = f"{name} begins with the delta of layer {layer}"
@@ -228,7 +239,10 @@ def _check_gradient(layer, last, name, L):
     has, cause = "it has no delta yet", "the parent begins with eq. 4, the delta of the last layer"
     if last < L:
         has = f"the thread's delta is that of layer {last}"
-        cause = "a stale delta: the order is delta, gradient, layer by layer, so that one current delta is enough"
+        cause = "the order is delta, gradient, layer by layer, so that one current delta is enough"
+        cause = (
+            f"the delta of layer {layer} is gone: " if layer > last else "a stale delta: "
+        ) + cause
     what = f"{name}: the gradient of layer {layer} is taken when {has}"
     require(layer == last, what, cause=cause)
 
@@ -241,7 +255,7 @@ def check_leapfrog_schedule(fn, *, rng):
     must_end(fn, plan, "each loop must advance to the next layer, or by k")
     for L, k in plan:
         with at(f"L = {L}, k = {k}"):
-            parent, children = _form(_called(fn, L, k), k)
+            parent, children = _form(_called(fn, L, k), L, k)
             _check_covers(parent, children, L)
             _check_chain(parent, L, "the parent", L)
             for j, tasks in enumerate(children):
@@ -258,11 +272,19 @@ def _called(fn, L, k):
         return fn(L, k)
     except ValueError as error:
         require(
-            "empty" in str(error) or "unpack" in str(error),
+            not _is_raised(error),
             f"k = {k} threads for L = {L} layers were refused: {short_error(error)}",
             cause="k goes from 1 to L, and both ends are allowed: refuse k < 1 and k > L",
         )
         raise
+
+
+def _is_raised(error):
+    """Does a `raise` of the answer's raise it, and no function that it calls?"""
+    trace = error.__traceback__
+    while trace.tb_next:
+        trace = trace.tb_next
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == dis.opmap["RAISE_VARARGS"]
 
 
 def _check_same(parent, children, L, k):
@@ -271,6 +293,8 @@ def _check_same(parent, children, L, k):
     names = ["the parent", *(f"thread {j}" for j in range(k))]
     for name, got, wanted in zip(names, (parent, *children), (own, *others), strict=True):
         cause = "thread j's gradients are at L - 1 - j - k, and every k layers below"
+        if name == "the parent":
+            cause = "the parent has a delta and a gradient at each of the layers L - 1 to L - k"
         if got[: len(wanted)] == wanted:
             cause = "it continues after its last gradient: nothing uses those deltas"
         require(

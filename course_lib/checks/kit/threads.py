@@ -41,7 +41,7 @@ class Run:
     @property
     def at_work(self):
         """How many threads were at work when the call ended, an idle pool being none, where `watch` counted tasks."""
-        return min(self.busy, self.noted or 0)
+        return max(0, min(self.busy, self.noted or 0))
 
 
 def guarded(fn, *args, watch=lambda: None, stumble=False):
@@ -127,6 +127,36 @@ def require_none_lost(faults, then=""):
         cause="an exception ends only its own thread: the thread that started it never sees it"
         + then,
     )
+
+
+def cause_of_early_stop(error):
+    """Why the caller stopped with this error while its threads were at work, or None."""
+    if "'NoneType' object has no attribute 'join'" in str(error):
+        return "start() returns None: keep the thread itself, thread = Thread(...), and start it in a line of its own"
+    if "'list' object has no attribute 'join'" in str(error):
+        return "a list has no join(): for thread in threads: thread.join()"
+    if isinstance(error, TypeError) and "NoneType" in str(error):
+        return "the parts were added up before the join, or it has a timeout: a part that is not ready is None"
+    if isinstance(error, (KeyError, IndexError)):
+        return "were the parts added up before the join? A part that is not ready is missing"
+    return None
+
+
+JOIN_MISSING = "a join is missing, for some threads or all, or has a timeout: t.join() waits until thread t has ended"
+
+
+def likely_again(counts, what):
+    """What it is likely that one did, whose tasks were done so many times each: a loop's variable read late gives the
+    later of them."""
+    again, lost = max(range(len(counts)), key=counts.__getitem__), counts.count(0)
+    if not lost:
+        return f"each {what} is done once: is one done in a thread, and once more elsewhere?"
+    if counts.index(0) < again:
+        return (
+            "a function made in a loop reads the loop's variable when it runs, not when it was made, and by then the "
+            "variable has changed: pass the value, Thread(target=work, args=(t,))"
+        )
+    return f"each thread has its own {what}: number t takes place t"
 
 
 @contextmanager
@@ -268,6 +298,10 @@ UNHEARD = (
     "an exception ends only its own thread, and join() does not raise it: catch it in the worker, keep it in a list, "
     "and raise that same exception after the join"
 )
+KEPT_SILENT = (
+    "it was caught, or a pool's future keeps it, and something else was raised, or failed, in its place: after the "
+    "join first raise that same exception"
+)
 KEPT_QUIET = (
     "it was caught, or a pool's future keeps it, and nothing raised it again: after the join one fault is enough to "
     "raise that same exception, whatever the other threads have brought"
@@ -280,6 +314,7 @@ def lost_in(fn):
         return ""
     theirs = set(outer.co_varnames[outer.co_argcount :])
     inside = (code for code in outer.co_consts if isinstance(code, types.CodeType))
+    inside = (code for code in inside if code.co_name.isidentifier())  # no <listcomp>, no <lambda>
     found = [(name, code.co_name) for code in inside for name in sorted(_only_set(code) & theirs)]
     return "".join(
         f". `{name} = ...` in `{where}` makes a name of its own there, and the caller's `{name}` stays as it was: "
@@ -305,11 +340,11 @@ def require_told(run, what, too=""):
         told = told or isinstance(chain, ArithmeticError)
         chain = chain.__cause__ or chain.__context__
     other = f": it stopped with {short_error(run.error)} instead" if run.error is not None else ""
-    kept = run.error is None and not run.faults
+    kept = KEPT_QUIET if run.error is None else KEPT_SILENT
     require(
         told,
         f"{what} raised an ArithmeticError, but the caller never saw it{other}",
-        cause=(KEPT_QUIET if kept else UNHEARD) + lost_in(run.fn),
+        cause=(UNHEARD if run.faults else kept) + lost_in(run.fn),
     )
     require(
         not run.at_work,

@@ -8,6 +8,7 @@ import time
 TELLS = hasattr(time, "pthread_getcpuclockid")  # what a thread has used; not on macOS, nor Windows
 FULL, QUEUE, LOCK = "waits at a full queue", "waits at a queue", "waits for a lock"
 BARRIER, EVENT = "waits at a barrier", "waits for an event"
+DONE = "waits in a queue's join"
 JOIN, LOOP = "waits in a join", "is in a loop"
 INSIDE = {  # by the function of Python's own that the student's line has called
     "Thread.join": JOIN,
@@ -16,6 +17,7 @@ INSIDE = {  # by the function of Python's own that the student's line has called
     "Condition.__enter__": LOCK,
     "Queue.get": QUEUE,
     "Queue.put": FULL,
+    "Queue.join": DONE,
 }
 AT_ONCE = {"get": QUEUE, "acquire": LOCK, "with": LOCK, "sleep": LOOP}  # written in C: no frame
 HIDDEN = {
@@ -26,7 +28,9 @@ CAUSES = {
     QUEUE: "a queue into which nobody puts what it waits for",
     LOCK: "a lock that is never released. It was taken without `with`, twice by one thread, or by a thread that "
     "itself waits",
-    BARRIER: "a barrier at which fewer threads arrive than it was made for. One ends before it, or was not counted",
+    BARRIER: "a barrier at which fewer threads arrive than it was made for. One ends before it, is not started yet, or "
+    "was not counted",
+    DONE: "a task_done() for each task that was put into the queue: its join() counts them",
     EVENT: "an event that no thread sets",
     LOOP: "a loop that never ends, for what it asks for never comes true",
 }
@@ -37,10 +41,15 @@ SEVERAL = (
 
 
 def cause(stands):
-    """What never happens. stands: what each thread stands in; a lock explains why others wait, a join nothing."""
+    """What never happens. stands: what each thread stands in; a lock explains why others wait, a join nothing.
+
+    Those that wait at a queue take what is put there: the join of that queue explains why nothing more comes.
+    """
     kinds = {each for each in stands if each} - {JOIN}
     if LOCK in kinds and LOOP not in kinds:
         kinds = {LOCK}
+    if kinds == {DONE, QUEUE}:
+        kinds = {DONE}
     return CAUSES.get(min(kinds), SEVERAL) if len(kinds) == 1 else SEVERAL
 
 

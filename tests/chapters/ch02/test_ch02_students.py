@@ -278,7 +278,7 @@ WRONG = [
         lambda X, Y, B, rng: [
             (X[rows], Y[rows]) for rows in np.array_split(rng.permutation(len(X)), len(X) // B)
         ],
-        "sizes equal",
+        "as np.array_split makes them",
     ),
     (ch02.check_forward_batch, forward(lambda Z: np.clip(Z, 0, 6)), "clipped at 6"),
     (

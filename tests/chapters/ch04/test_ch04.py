@@ -298,7 +298,7 @@ def loops_for_ever(f1, f2, f3, wanted):
     [
         (ch04.check_thread_levels, forgets_to_go_on, "each loop must advance"),
         (ch04.check_leapfrog_schedule, forgets_to_go_on, "each loop must advance"),
-        (ch04.check_smallest_k, loops_for_ever, "an endless search"),
+        (ch04.check_smallest_k, loops_for_ever, "does k grow in each round"),
     ],
 )
 def test_a_loop_without_end_is_told_and_stopped(check, wrong, words, monkeypatch):

@@ -507,7 +507,7 @@ WRONG = [
     (ch04.check_walk, walked(give=lambda deltas: None), "None", FAST),
     (ch04.check_walk, zeroes_what_it_was_given, "changes its argument dZ", FAST),
     (ch04.check_walk, one_list_for_all, "grads", FAST),
-    (ch04.check_leapfrog_backward, forked(lambdas_in_a_loop), "reads j when it RUNS", SLOW),
+    (ch04.check_leapfrog_backward, forked(lambdas_in_a_loop), "variable when it runs", SLOW),
     (
         ch04.check_leapfrog_backward,
         forked(right_threads, start=False, join=False),
