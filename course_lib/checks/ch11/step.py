@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.checks.kit.core import normal, ragged
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import same_bits_on_all_ranks
-from course_lib.checks.kit.ranks.slips import left_out
+from course_lib.checks.kit.ranks.slips import left_out_of_sum
 from course_lib.checks.kit.words import count
 from course_lib.mpi.flat import shard
 from course_lib.serial import Network, gradients, sgd_step
@@ -78,7 +78,7 @@ check_parallel_step = RankCheck(
     inplace=1,
     causes=[
         (
-            left_out,
+            left_out_of_sum,
             "every rank must take part in the sum, even one whose shard has no rows: it adds zeros",
         )
     ],
@@ -127,7 +127,7 @@ check_mended_training = RankCheck(
     limits=[
         _nobody_asks,
         same_bits_on_all_ranks(
-            "every rank adds the same numbers in a different order, and rounding depends on the order: "
+            "the ranks round differently, as where each adds the same numbers in a different order: "
             "compute one sum for all, with Allreduce"
         ),
     ],

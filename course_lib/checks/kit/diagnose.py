@@ -164,7 +164,7 @@ def _of_form(check, result, results):
     if miss.kind == "changed":
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
-        return cause_of_error(result.answer.error)
+        return cause_of_error(result.answer.error, check.name)
     failing = [r for r in results if r.misses and not r.answer.error]
     special = _about_returning(check, result) or cause_of_form(check, failing, _alike(check))
     if special:
