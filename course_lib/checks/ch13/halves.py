@@ -99,7 +99,8 @@ def _why_late(report, m):
         return f"rank 1 waits {waits:g} s for its sends while there is work left: {AT_THE_END}"
     if left > 2:
         return f"{left:g} grads are left at the end, and {ALL_LATE}"
-    return NONE_LATE if left <= 1 else None
+    own = " but its own" if left > 0 else ""
+    return f"the last dA1 leaves after all grads{own}: {NONE_LATE}" if left <= 1 else None
 
 
 GRAD_FIRST = "a forward and a delta take two, and rank 0 needs no grad. Send dA1 before the grad"
@@ -109,10 +110,7 @@ AT_THE_END = (
     "rank 0 receives later, after a forward of its own. Wait for all of them after the last grad"
 )
 ALL_LATE = "rank 1 has waited before, with nothing to do: a grad put off fills such a wait. Put off one, not all"
-NONE_LATE = (
-    "each dA1 leaves before its own grad, but after all grads of the micro-batches before: put the grads off by "
-    "one micro-batch, F1 D1 send G0, and the last dA1 leaves a second earlier"
-)
+NONE_LATE = "put the grads off by one micro-batch, F1 D1 send G0, and it leaves earlier"
 
 
 def _waits_for_sends(mine):

@@ -11,14 +11,14 @@ from course_lib.checks.kit.compare import SLIGHT
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.places import misplaced
-from course_lib.checks.kit.probe import Answer, new_form, short_error
+from course_lib.checks.kit.probe import Answer, new_form, reordered, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.seen import counted
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
-from course_lib.checks.kit.trees import describe, leaves, short
-from course_lib.checks.kit.words import add_place, count, in_new_form
+from course_lib.checks.kit.trees import describe, leaves, paths, short
+from course_lib.checks.kit.words import add_place, count, in_new_form, relisted
 from course_lib.machines.rehearsal.memory.pending import is_pending
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
@@ -63,6 +63,8 @@ def changed_report(check, fn, run, changed):
     report.add("what", f"rank {rank}'s {name} has changed")
     if form := new_form(run.args[rank][i], run.after[rank][i]):
         return _end(report.add("cause", in_new_form(name, form)), check, fn, run, [])
+    if _is_relisted(run.args[rank][i], run.after[rank][i]):
+        return _end(report.add("cause", relisted(name)), check, fn, run, [])
     copy = f"work on a copy, {name}.copy()"
     if isinstance(run.args[rank][i], list):
         copy = f"work on copies of its arrays; {name}.copy() copies the list alone"
@@ -72,6 +74,15 @@ def changed_report(check, fn, run, changed):
         f"the caller's array, under a second name too (np.asarray, a slice, reshape): {copy}",
     )
     return _end(report, check, fn, run, [])
+
+
+def _is_relisted(before, after):
+    """Has a list other entries, and not only the same arrays with other numbers?"""
+    if not isinstance(before, list):
+        return False
+    old, new = dict(paths(before)), dict(paths(after))
+    others = not any(isinstance(leaf, np.ndarray) for leaf in old.values())
+    return others or list(old) != list(new) or reordered(before, after)
 
 
 def limit_report(check, fn, run, what, cause):
