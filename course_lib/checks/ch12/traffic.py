@@ -21,12 +21,11 @@ def beyond_the_sums(report, owed, by_hand):
     put_in = sum(e["bytes"] for e in report.events if e["rank"] == 0 and e["op"] in SUMS)
     if len(report.collectives) == 1:
         return None  # one rank, and nobody to send to
-    if others in (["Barrier"], ["barrier"]):
-        return (
-            "a rank calls Barrier, which moves nothing and is not needed: sums wait by themselves"
-        )
     if others:
-        return f"a rank calls {', '.join(others)}"
+        idle = ", which moves nothing: sums wait by themselves" * (
+            {*others} <= {"Barrier", "barrier"}
+        )
+        return f"a rank calls {', '.join(others)}{idle}"
     if number > len(owed):
         return f"{number} collective calls a rank, {len(owed)} are owed"
     if messages and (number or not owed):

@@ -78,17 +78,22 @@ def _of_their_ranks(tasks, p, m, where):
         else None,
     )
     micros = [task[3] for task in tasks]
-    ahead = any(task[1] == "forward" and task[3] >= m for task in tasks)
-    cause = "p - r forwards are started even where m is smaller: there are only m"
-    cause = cause if m < p and ahead else None
-    if (min(micros), max(micros)) == (1, m):
-        cause = "they are counted from 1"
     require(
         all(0 <= micro < m for micro in micros),
         f"the micro-batches are 0 to {m - 1}; yours go from {min(micros)} to {max(micros)}",
         where=where,
-        cause=cause,
+        cause=_beyond(tasks, p, m),
     )
+
+
+def _beyond(tasks, p, m):
+    """Why there are micro-batches beyond 0 to m - 1; None: it is not known."""
+    micros = [task[3] for task in tasks]
+    if (min(micros), max(micros)) == (1, m):
+        return "they are counted from 1"
+    if m < p and any(task[1] == "forward" and task[3] >= m for task in tasks):
+        return "p - r forwards are started even where m is smaller: there are only m"
+    return None
 
 
 def _complete(plan, where):

@@ -182,8 +182,7 @@ def _why(stuck, cycle, done, lone, other):
         )
     if cycle and ops <= {"Recv", "recv"}:
         return (
-            "each waits for a message of the other, and neither sends: if the sends stand further down, let one of "
-            "them send first"
+            "each waits for a message of the other, and neither sends: let one of them send first"
         )
     if done:
         return ("" if cycle else _crossed(stuck)) + _without(ops, cycle)
