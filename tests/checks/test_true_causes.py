@@ -2,11 +2,13 @@
 
 import importlib
 
+import numpy as np
 import pytest
 
 from course_lib.checks.kit.known.planted import task_named
 from course_lib.checks.kit.messages import CheckFailed
 from course_lib.checks.kit.raised import cause_of_error
+from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 
 SEED = 20160501
 
@@ -168,8 +170,6 @@ def of(stop):
 
 
 def test_errors_of_python():
-    import numpy as np
-
     numbers, texts = np.ones(3), np.array(["a"])
     assert "softmax() is called with other arguments" in of(lambda: softmax())
     assert "after a function" in of(lambda: np.zeros[3])
@@ -183,3 +183,21 @@ def test_errors_of_python():
 
 def softmax(z):
     return z
+
+
+def test_a_result_on_another_rank_is_told():
+    def total(comm, x):
+        mine = comm.reduce(x, root=comm.size - 1)
+        return mine if comm.rank == comm.size - 1 else None
+
+    check = RankCheck(
+        "total", sums, lambda ranks: [ranks[0][0] * len(ranks), *[None] * (len(ranks) - 1)]
+    )
+    with pytest.raises(CheckFailed) as failed:
+        check(total, seed=SEED)
+    told = dict(failed.value.report.rows)["cause"]
+    assert told == "rank 1 has the result, and rank 0 is to have it"
+
+
+def sums(rng, n):
+    return [RankCase((np.ones(3, np.float32) * 2,), "numbers")]

@@ -179,7 +179,22 @@ def _of_none(plain):
     """All results are right but those of ranks that are to have none."""
     if all(run.want[rank] is None for run in plain for rank, _ in run.wrong):
         return "the results are right where they are wanted: these ranks are to return None"
-    return None
+    return _of_exchange(plain)
+
+
+def _of_exchange(plain):
+    """One rank has what another one is to have, and that one has nothing."""
+    found = []
+    for run in plain:
+        lacks = [rank for rank, miss in run.wrong if miss.kind == "none"]
+        has = [rank for rank, _ in run.wrong if run.want[rank] is None]
+        if len(run.wrong) != 2 or len(lacks) != 1 or len(has) != 1:
+            return None
+        got, want = np.asarray(run.values[has[0]]), np.asarray(run.want[lacks[0]])
+        if got.dtype.kind not in "fiu" or got.shape != want.shape or not np.allclose(got, want):
+            return None
+        found.append(f"rank {has[0]} has the result, and rank {lacks[0]} is to have it")
+    return found[0]
 
 
 ROOTED = {"Reduce", "reduce", "Gather", "Gatherv", "gather"}
