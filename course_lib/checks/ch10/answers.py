@@ -32,23 +32,29 @@ def _why(place, rank, got):
     return "allreduce adds up the arguments of all ranks, here what each got from scatter, and all get the sum"
 
 
+BY_LINE = "make one list per rank, with an entry for each line of the puzzle, not one list per line"
+
+
+def _length(x):
+    return len(x) if isinstance(x, list | tuple) else None
+
+
 @function_check("who_has_what")
 def check_who_has_what(fn, *, rng):
     """`who_has_what()` -> three lists of five."""
     got: list = fn()
+    by_line = isinstance(got, list | tuple) and [_length(x) for x in got] == [3] * 5
     require(
         isinstance(got, list | tuple) and len(got) == 3,
         "return three lists, one per rank",
         got=a_thing(got),
+        cause=BY_LINE if by_line else None,
     )
     for rank, have in enumerate(got):
         require(
             isinstance(have, list | tuple) and len(have) == 5,
             f"rank {rank}: there must be five entries",
             got=a_thing(have),
-            cause="make one list per rank, with an entry for each line of the puzzle, not one list per line"
-            if [len(x) for x in got if isinstance(x, list | tuple)] == [3, 3, 3]
-            else None,
         )
     for place, call in enumerate(CALLS):
         for rank, have in enumerate(got):
@@ -96,7 +102,7 @@ def _truth(p, n):
 
 
 def _floats(value):
-    return "`/` gives a float, `//` an int" if isinstance(value, float) else None
+    return "`/` and math.log2 give floats; `//` gives an int" if isinstance(value, float) else None
 
 
 @function_check("paper")

@@ -6,7 +6,7 @@ from course_lib.checks.kit.core import normal
 from course_lib.checks.kit.kernels.limits import limit
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import exactly_collectives, no_messages
-from course_lib.checks.kit.ranks.slips import left_out
+from course_lib.checks.kit.ranks.slips import left_out_of_sum
 from course_lib.checks.kit.words import count
 
 ALONE_LAST = (2, 3, 4, 5, 6, 1)  # a mistake is shown with two ranks or more, if it shows there
@@ -39,21 +39,27 @@ def _by_scatterv(report, n, case):
         return None
     if counts["Scatterv"]:
         return "X should travel once, by one Scatterv", "one call, with the counts of all ranks"
+    if counts["Scatter"]:
+        return (
+            "Scatterv was not called",
+            "Scatter gives each rank as many rows: Scatterv has counts",
+        )
+    if any(
+        e["op"].lower().endswith("bcast") and e["bytes"] >= case.args[0][0].nbytes > 0
+        for e in report.events
+    ):
+        return "Scatterv was not called", _ALL
+    if sum(report.messages):
+        return "X was sent with your own messages", _ONE
     if counts["scatter"]:
         return "X went through scatter", (
             "a lower-case call sends pickles: Scatterv, with a capital S, sends the rows as they are in memory"
         )
-    if sum(report.messages):
-        return (
-            "X was sent with your own messages",
-            "one Scatterv does it: at the root [X, counts], the counts of all ranks",
-        )
-    return (
-        "Scatterv was not called",
-        "all of X to all ranks is p times the bytes: give each only its own rows",
-    )
+    return "Scatterv was not called", _ONE
 
 
+_ALL = "all of X to all ranks is p times the bytes: give each only its own rows"
+_ONE = "one Scatterv does it: at the root [X, counts], the counts of all ranks"
 _SHAPE = 400  # bytes that a shape may take, in one bcast or two, as a tuple or as an array; X of 40 rows has 640
 
 
@@ -137,7 +143,7 @@ check_global_mean = RankCheck(
         ),
     ],
     causes=[
-        (left_out, "every rank must call Allreduce, even one without rows: it adds zeros"),
+        (left_out_of_sum, "every rank must call Allreduce, even one without rows: it adds zeros"),
     ],
     axes=("column",),
 )

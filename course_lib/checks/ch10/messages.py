@@ -1,5 +1,7 @@
 """The checks of chapter 10 on messages: a ring that must not stand still, and two arrays for many blocks."""
 
+import re
+
 import numpy as np
 
 from course_lib import mpi
@@ -11,6 +13,7 @@ from course_lib.checks.kit.ranks.limits import (
     at_most_bytes,
     at_most_messages,
     at_most_seconds,
+    if_pickled,
     no_collectives,
 )
 from course_lib.checks.kit.words import count
@@ -31,7 +34,9 @@ def _from(step):
 
 
 def _alone(error):
-    return error["tool"] == "deadlock" and set(error["ranks"]) == {0}
+    """Rank 0 waits, and there is no other."""
+    everyone = error["tool"] == "deadlock" and "every rank waits" in error["message"]
+    return everyone and set(error["ranks"]) == {0}
 
 
 def from_nobody(error):
@@ -41,7 +46,8 @@ def from_nobody(error):
 
 FROM_NOBODY = (
     "rank 0 is done, and others still wait for it. Does it receive from rank - 1 without % size? That is -1, "
-    "which MPICH treats as MPI.PROC_NULL, no rank at all, so the receive returns at once"
+    "which MPICH treats as MPI.PROC_NULL, no rank at all, so the receive returns at once. Or does it leave without "
+    "having sent all?"
 )
 
 check_pass_on = RankCheck(
@@ -56,14 +62,17 @@ check_pass_on = RankCheck(
         at_most_messages(1, "each rank has one array to pass on"),
         at_most_bytes(
             lambda n, case: case.args[0][0].nbytes,
-            "a lower-case call sends a pickle: use Sendrecv, with a capital S, and an array to receive into",
+            if_pickled(
+                "a lower-case call sends a pickle: use Sendrecv, with a capital S, and an array to receive into",
+                "send mine as it is: float32, no more numbers than it has, and as one message",
+            ),
         ),
     ],
     causes=[
         (
             _alone,
-            "a single rank is its own neighbour, and its Send waits for a Recv that it would have to call "
-            "itself: Sendrecv, or Irecv before Send, works there too",
+            "a single rank is its own neighbour, and its Send waits for a Recv, or its Recv for a Send, that it would "
+            "have to call itself: Sendrecv, or Irecv before Send, works there too",
         ),
         (from_nobody, FROM_NOBODY),
     ],
@@ -118,6 +127,25 @@ AT_ONCE = (
 )
 
 
+def _why_slow(report, n, case):
+    """What rank 0 does too often, or too late."""
+    k, mine = case.args[1], [event for event in report.events if event["rank"] == 0]
+    made = [at for at, event in enumerate(mine) if event["op"] == "compute"]
+    if len(made) != k:
+        return f"make is called {count(len(made), 'time')} for {count(k, 'block')}: once for each is enough"
+    if k > 1 and not any("end" in event["op"].lower() for event in mine[: made[-1]]):
+        return "all blocks are made before the first is sent: send each as soon as it is made"
+    if report.seconds < k * (1 + SEND) - 1e-9:
+        return AT_ONCE.replace("overlap", "overlap enough", 1)
+    return AT_ONCE
+
+
+def _beyond(error):
+    """make stopped: of which block, of how many, in numbers; or None."""
+    found = re.search(rf"make\(comm, (-?\d+), \.\.\.\): {BEYOND} (\d+)", error["message"])
+    return found and (int(found[1]), int(found[2])) if error["tool"] == "exception" else None
+
+
 @limit("messages")
 def _a_message_a_block(report, n, case):
     """Rank 0 sends k messages, and no other rank any."""
@@ -168,23 +196,30 @@ check_stream = RankCheck(
         _a_message_a_block,
         at_most_bytes(
             lambda n, case, rank: 8 * case.args[1] * case.args[2] if rank == 0 else 0,
-            "a lower-case call sends a pickle: use Isend, with a capital I",
+            if_pickled(
+                "a lower-case call sends a pickle: use Isend, with a capital I",
+                "a message has the n float64 of its block, and no more",
+            ),
         ),
         at_most_seconds(
-            lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, AT_ONCE
+            lambda n, case: SEND * case.args[1] + 1 if case.args[1] else 0, SEND, 0.0, _why_slow
         ),
         _two_arrays,
     ],
     causes=[
         (
-            lambda error: error["tool"] == "exception" and BEYOND in error["message"],
-            "rank 0 makes a block that does not exist: the loop goes one step too far, or makes two at a time and "
-            "does not end between them where k is odd",
+            lambda error: (found := _beyond(error)) and found[1] == 0,
+            "where k is 0 there is no block: make none, in front of the loop either",
+        ),
+        (
+            _beyond,
+            "rank 0 makes a block that does not exist: the loop goes one step too far or counts from 1, or makes two "
+            "at a time and does not end between them where k is odd",
         ),
         (
             _no_request,
             "a request that does not exist yet is None, even at the end, if there was only one block, or "
-            "none: if request: request.Wait()",
+            "none: if request: request.Wait(). Or is it what Send returns? That is None, too: Isend gives a request",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from course_lib.checks.kit.ranks.limits import (
     at_most_messages,
     at_most_seconds,
     at_most_total_messages,
+    if_pickled,
     no_collectives,
 )
 from course_lib.checks.kit.words import count
@@ -47,8 +48,8 @@ check_tree_reduce = RankCheck(
             lambda n, case: (n - 1).bit_length(),
             1.0,
             0.0,
-            "more than ceil(log2 size) rounds: one rank receives or sends one message after the other, while "
-            "others could add at the same time",
+            "more than ceil(log2 size) rounds: messages go one after the other that could go at the same time, "
+            "between other pairs of ranks",
         ),
     ],
 )
@@ -107,8 +108,11 @@ check_ring = RankCheck(
         ),
         at_most_bytes(
             _longest,
-            "more bytes than 2 (p - 1) ceil(n / p) numbers: a step sends one part, never "
-            "the whole array",
+            if_pickled(
+                "a lower-case call sends a pickle, which has its own header: use Sendrecv, with a capital S",
+                "more bytes than 2 (p - 1) ceil(n / p) numbers: a step sends one part, in float32, never "
+                "the whole array",
+            ),
         ),
         _to_the_right,
     ],

@@ -99,12 +99,26 @@ def _most(n, case):
     return _by(model_seconds, n, case) * (1 + 1e-9) + 1e-9
 
 
+def _more_than_due(report, case):
+    """The calls and bytes of rank 0 beyond one sum of float32 for each layer, in words; None: there are none."""
+    arrays = case.args[0][1].arrays
+    calls, due = sum(report.collectives[0].values()), sum(array.nbytes for array in arrays)
+    if calls > len(arrays):
+        return f"rank 0 makes {calls} collective calls: one for each layer, {len(arrays)} in all, is enough"
+    sent = sum(e["bytes"] for e in report.events if e["rank"] == 0 and "educe" in e["op"])
+    if sent > due:
+        return f"rank 0 puts {sent:,} bytes into its sums, {due:,} in float32 are enough"
+    return None
+
+
 def _why_so_long(report, n, case):
     if math.isclose(report.seconds, _by(one_at_a_time, n, case), rel_tol=1e-9):
         return (
             "each sum is waited for before the next is started, which holds up the gradients, too: at most one is "
             "under way. Start each layer's Iallreduce as soon as its gradient is ready, and Wait after the last one"
         )
+    if more := _more_than_due(report, case):
+        return more
     enough = " enough" * (report.seconds < _by(one_after_the_other, n, case) * (1 - 1e-9))
     return (
         f"computing and sending do not overlap{enough}: start each layer's Iallreduce as soon as its gradient is "
@@ -127,7 +141,9 @@ check_overlapped_sum = RankCheck(
     ],
     causes=[
         (
-            lambda error: error["tool"] == "exception" and "comes first" in error["message"],
+            lambda error: (
+                error["tool"] == "exception" and "): backpropagation goes" in error["message"]
+            ),
             "gradient computes: call it once for each layer, the last layer first, and keep what it returns. Do you "
             "call it in another order, or once more, for its shape or length?",
         )

@@ -158,11 +158,14 @@ def check_replicas_agree(fn, seed=None):
     """Bits, not values; the same answer on every rank. hash() is refused: pretended ranks share one process's salt."""
     if isinstance(fn, types.FunctionType) and _salted(fn.__code__, fn.__globals__, set()):
         report = Report("replicas_agree is not right yet")
-        report.add("what", "it calls hash(), which uses a different salt in every process")
+        report.add(
+            "what",
+            "it calls hash(), which has a different salt for bytes and texts in every process",
+        )
         report.add(
             "cause",
-            "on real ranks equal bytes would get different values, and replicas would never agree: "
-            "hashlib.sha256 gives the same everywhere",
+            "on real ranks equal bytes would get different values, and replicas would never agree; of numbers, 0.0 "
+            "and -0.0 get the same. hashlib.sha256 of the bytes gives the same everywhere",
         )
         raise CheckFailed(report)
     _rehearsed(fn, seed=seed)

@@ -5,7 +5,7 @@ import numpy as np
 from course_lib.checks.kit.core import normal, ragged
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
 from course_lib.checks.kit.ranks.limits import same_bits_on_all_ranks
-from course_lib.checks.kit.ranks.slips import left_out
+from course_lib.checks.kit.ranks.slips import left_out_of_sum
 from course_lib.checks.kit.words import count
 from course_lib.mpi.flat import shard
 from course_lib.serial import Network, gradients, sgd_step
@@ -72,7 +72,7 @@ def _stepped(ranks):
 
 
 OWN_ORDER = (
-    "every rank adds the same numbers in a different order, and rounding depends on the order: "
+    "the ranks round differently, as where each adds the same numbers in a different order: "
     "compute one sum for all, with Allreduce"
 )
 
@@ -84,7 +84,7 @@ check_parallel_step = RankCheck(
     limits=[same_bits_on_all_ranks(OWN_ORDER)],
     causes=[
         (
-            left_out,
+            left_out_of_sum,
             "every rank must take part in the sum, even one whose shard has no rows: it adds zeros",
         )
     ],

@@ -34,7 +34,7 @@ def _combined(ranks):
 
 
 OWN_ORDER = (
-    "every rank adds the same numbers in a different order, and rounding depends on the order: one sum for all, "
+    "the ranks round differently, as where each adds the same numbers in a different order: one sum for all, "
     "by Allreduce, is the same on every rank"
 )
 

@@ -119,6 +119,11 @@ def _require_copies(local, params):
     for layer, (part, whole) in enumerate(zip(local, params, strict=True)):
         for name, mine, theirs in zip("Wb", part, whole, strict=True):
             require(
+                mine is not theirs,
+                f"{name}{layer + 1} is the caller's array itself",
+                cause="updating the part changes the caller's array: use .copy()",
+            )
+            require(
                 not np.shares_memory(mine, theirs),
                 f"{name}{layer + 1} is a view into the whole array",
                 cause=(

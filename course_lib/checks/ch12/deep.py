@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from course_lib.checks.ch12.layers import sigmoid, waiting
+from course_lib.checks.ch12.layers import sigmoid, summing
 from course_lib.checks.ch12.traffic import beyond_the_sums, hand_made
 from course_lib.checks.kit.core import normal
 from course_lib.checks.kit.ranks.check import RankCase, RankCheck
@@ -85,7 +85,7 @@ check_backward_deep = RankCheck(
     limits=[_sums_owed],
     causes=[
         (
-            waiting,
+            summing,
             "all ranks must add up the same thing, in the same shape. A row layer's dA belongs to this rank's "
             "own neurons and is complete, and dW to its own weights; a column layer's dA covers all of dA, "
             "but is only a summand",

@@ -45,13 +45,16 @@ def sizes(rng, n, few=False):
     return B, n0, n - 1 if few else 2 * int(rng.integers(12, 18)) + 1, n2
 
 
-SAME_CALLS = (
-    "a sum needs all of its ranks: every rank must call it, in the same order, with the same shape"
-)
+SAME_CALLS = "a collective needs all of its ranks: every rank must call it, in the same order, with the same shape"
 
 
 def waiting(error):
     return error["tool"] == "mismatch" or left_out(error)
+
+
+def summing(error):
+    """The same where it is a sum that they wait in."""
+    return waiting(error) and all("educe" in place["op"] for place in error["ranks"].values())
 
 
 # forward_two ----------------------------------------------------------------------------------------------------------

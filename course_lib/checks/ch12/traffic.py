@@ -22,7 +22,10 @@ def beyond_the_sums(report, owed, by_hand):
     if len(report.collectives) == 1:
         return None  # one rank, and nobody to send to
     if others:
-        return f"a rank calls {', '.join(others)}"
+        idle = ", which moves nothing: sums wait by themselves" * (
+            {*others} <= {"Barrier", "barrier"}
+        )
+        return f"a rank calls {', '.join(others)}{idle}"
     if number > len(owed):
         return f"{number} collective calls a rank, {len(owed)} are owed"
     if messages and (number or not owed):

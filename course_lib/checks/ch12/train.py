@@ -50,7 +50,14 @@ def _step(locals_, X, Y, eta):
 def _a_sum_a_step(report, n, case):
     """The sum of Z2 in each step: no less, or the ranks do not work together, and no more."""
     params, X, _, steps, B, _, _ = case.args
-    if n > 1 and sum(report.collectives[0].values()) + min(report.messages) < steps:
+    calls = sum(report.collectives[0].values()) + min(report.messages)
+    if n > 1 and calls < steps and (calls or any(report.messages)):
+        return (
+            f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
+            "where the ranks share the neurons, each step needs the sum of Z2 over all of them: split the parameters "
+            "first; forward_two adds up the summands",
+        )
+    if n > 1 and calls < steps:
         return (
             f"{n} ranks, {steps} step{'s' * (steps > 1)}, and fewer calls than steps",
             "every rank computes with all neurons, and keeps its part of the result at the end: that shares "
@@ -73,9 +80,13 @@ check_train_two = RankCheck(
     limits=[_a_sum_a_step],
     causes=[
         (
-            lambda error: error["tool"] == "mismatch" and "another size" in error["message"],
+            lambda error: (
+                error["tool"] == "mismatch"
+                and "another size" in error["message"]
+                and all("educe" in place["op"] for place in error["ranks"].values())
+            ),
             "the ranks do not add up arrays of the same shape: in model parallelism each rank takes all of "
-            "the batch, and a share of the neurons",
+            "the batch, and a share of the neurons; what is added up is Z2, never A1",
         )
     ],
 )

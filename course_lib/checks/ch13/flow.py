@@ -154,17 +154,40 @@ def _as_long(n, case):
     return simulate(schedule(name, n, int(m)), Costs(1, 1, 1)).makespan
 
 
+IN_SEND = (
+    "a rank waits in a send while it could compute: start the send, go on, and Wait at the end"
+)
+LATE = (
+    "a rank receives something before a task that does not need it, or sends a result later than it has it: receive "
+    "right before the task that needs it, and start the send right after the task"
+)
+
+
+def _why_slow(report, n, case):
+    """A Wait with work left is one for a send, unless the rank has called Irecv."""
+    held, maybe = False, False
+    for rank in range(n):
+        mine = [e for e in report.events if e["rank"] == rank]
+        last = max(at for at, e in enumerate(mine) if e["op"] == "compute")
+        ops = {e["op"].lower() for e in mine[:last] if e["wait"] > 1e-9}
+        waits = any(op.startswith("wait") for op in ops)
+        asked = any(e["op"].lower() == "irecv" for e in mine)
+        held |= bool(ops & {"send", "ssend"}) or (waits and not asked)
+        maybe |= waits and asked
+    return IN_SEND if held else f"{IN_SEND}. Or {LATE}" if maybe else LATE
+
+
 def _ops(error):
     return [place["op"] for place in (error["ranks"] or {}).values()]
 
 
 def _some_send(error):
-    """Where the ring is, somebody sends; and nobody swaps."""
-    ops = _ops(error)
-    sends = any(
-        op.startswith(("Send(", "Ssend(", "Wait for Isend", "Wait for Issend")) for op in ops
-    )
-    return error["tool"] == "deadlock" and sends and not _some_swap(error)
+    """Ranks that wait for each other, all of them in sends."""
+    if error["tool"] != "deadlock" or not error["cycle"]:
+        return False
+    ops = [error["ranks"][rank]["op"] for rank in error["cycle"]]
+    sends = ("Send(", "Ssend(", "send(", "ssend(", "Wait for Isend", "Wait for Issend")
+    return len(set(error["cycle"])) > 1 and all(op.startswith(sends) for op in ops)
 
 
 def _some_swap(error):
@@ -188,7 +211,7 @@ check_repaired = RankCheck(
             _as_long,
             0.0,
             0.0,
-            "a rank waits in a send while it could compute: start the send, go on, and Wait at the end",
+            _why_slow,
         ),
     ],
     causes=[

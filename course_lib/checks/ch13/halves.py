@@ -90,26 +90,27 @@ def _why_late(report, m):
     waits = sum(mine[i]["wait"] for i in sends)
     before, left = _works_in(mine[: sends[0]]), _works_in(mine[sends[-1] :])
     if before > 2:
-        return f"rank 1 works {before:g} s before its first dA1 leaves: {GRAD_FIRST}"
+        came = sum("recv" in e["op"].lower() for e in mine[: sends[0]])
+        why = GRAD_FIRST if came == 1 else FORWARD_FIRST
+        return f"rank 1 works {before:g} s before its first dA1 leaves: {why}"
     if waits > 1e-9:
         return f"rank 1 waits {waits:g} s in its sends: {IN_SENDS}"
     if (waits := _waits_for_sends(mine)) > 1e-9:
         return f"rank 1 waits {waits:g} s for its sends while there is work left: {AT_THE_END}"
     if left > 2:
         return f"{left:g} grads are left at the end, and {ALL_LATE}"
-    return NONE_LATE if left <= 1 else None
+    own = " but its own" if left > 0 else ""
+    return f"the last dA1 leaves after all grads{own}: {NONE_LATE}" if left <= 1 else None
 
 
 GRAD_FIRST = "a forward and a delta take two, and rank 0 needs no grad. Send dA1 before the grad"
+FORWARD_FIRST = "a forward and a delta take two. Send dA1 before another forward, and before a grad"
 IN_SENDS = "rank 0 receives later, after a forward of its own. Isend lets rank 1 go on"
 AT_THE_END = (
     "rank 0 receives later, after a forward of its own. Wait for all of them after the last grad"
 )
 ALL_LATE = "rank 1 has waited before, with nothing to do: a grad put off fills such a wait. Put off one, not all"
-NONE_LATE = (
-    "each dA1 leaves before its own grad, but after all grads of the micro-batches before: put the grads off by "
-    "one micro-batch, F1 D1 G0, and the last dA1 leaves a second earlier"
-)
+NONE_LATE = "put the grads off by one micro-batch, F1 D1 send G0, and it leaves earlier"
 
 
 def _waits_for_sends(mine):

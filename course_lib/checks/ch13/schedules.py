@@ -42,7 +42,7 @@ def _plan(tasks, p, m, where):
     listed = not isinstance(tasks, str | dict) and hasattr(tasks, "__iter__")
     require(listed, "a list of tasks is wanted", got=a_thing(tasks), where=where)
     tasks = list(tasks)
-    require(tasks, "there is no task in the list", where=where)
+    require(len(tasks), "there is no task in the list", where=where)
     _four_each(tasks, where)
     _of_their_ranks(tasks, p, m, where)
     try:
@@ -58,7 +58,7 @@ def _four_each(tasks, where):
         good = good and all(isinstance(task[i], int | np.integer) for i in (0, 2, 3))
         form = "each task must be (rank, kind, stage, micro)"
         nested = isinstance(task, list) and bool(task) and isinstance(task[0], tuple | list)
-        cause = "a list for each rank: make one list of them all, += instead of append"
+        cause = "lists in the list: make one list of all tasks, += instead of append"
         require(good, form, got=str(task)[:80], where=where, cause=cause if nested else None)
 
 
@@ -78,17 +78,22 @@ def _of_their_ranks(tasks, p, m, where):
         else None,
     )
     micros = [task[3] for task in tasks]
-    cause = (
-        "p - r forwards are started even where m is smaller: there are only m" if m < p else None
-    )
-    if (min(micros), max(micros)) == (1, m):
-        cause = "they are counted from 1"
     require(
         all(0 <= micro < m for micro in micros),
         f"the micro-batches are 0 to {m - 1}; yours go from {min(micros)} to {max(micros)}",
         where=where,
-        cause=cause,
+        cause=_beyond(tasks, p, m),
     )
+
+
+def _beyond(tasks, p, m):
+    """Why there are micro-batches beyond 0 to m - 1; None: it is not known."""
+    micros = [task[3] for task in tasks]
+    if (min(micros), max(micros)) == (1, m):
+        return "they are counted from 1"
+    if m < p and any(task[1] == "forward" and task[3] >= m for task in tasks):
+        return "p - r forwards are started even where m is smaller: there are only m"
+    return None
 
 
 def _complete(plan, where):
@@ -111,7 +116,7 @@ def _keeps(plan, where):
     p, m = plan.p, plan.m
     for rank, kept in enumerate(in_flight(plan)):
         most, cause = min(p - rank, m), None
-        if _first(plan, rank) == m:
+        if all(_first(plan, each) == m for each in range(p)):
             cause = f"rank {rank} does all m forwards before its first backward: that is GPipe"
         elif _first(plan, rank) > most:
             cause = (

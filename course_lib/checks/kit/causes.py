@@ -40,23 +40,34 @@ def _not_finite(misses):
     if not (~np.isfinite(miss.got) & np.isfinite(miss.want)).any():
         return None
     if result.inplace and np.isnan(miss.got).any():
-        return f"{int(np.isnan(miss.got).sum())} entries were never written: the array arrives full of NaN on purpose"
+        count = int(np.isnan(miss.got).sum())
+        return f"{count} entries were never written, or added to: the array arrives full of NaN on purpose"
     if is_unwritten(miss.got):
         return (
             "np.empty holds whatever the memory held before, here NaN on purpose: a number is read or added to "
             "before it is written, or never written; np.zeros begins with zeros"
         )
     if np.isnan(miss.got).any():
-        return "NaN comes from 0 / 0, inf - inf, inf / inf or the logarithm of a negative number"
-    return "infinity comes from a division by zero, log(0) or exp of a large number"
+        return (
+            "NaN comes from 0 / 0, inf - inf, inf / inf, the logarithm or square root of a negative number, or from "
+            "another NaN: in an argument, or your own np.nan"
+        )
+    return (
+        "infinity comes from a division by zero, log(0) or exp of a large number, or it is a start value of yours, "
+        "such as np.inf, that nothing has replaced"
+    )
 
 
 def _truncated(misses):
     if sum(m.got.size for m, _ in misses) < 2:  # one whole number may be anything
         return None
-    for how, cut in (("cut off", np.trunc), ("rounded down", np.floor), ("rounded", np.round)):
+    for how, cut in (
+        ("cut off: an integer array, an int dtype, int(...), or // instead of /", np.trunc),
+        ("rounded down: // instead of /, or a floor", np.floor),
+        ("rounded: return the numbers as they are", np.round),
+    ):
         if all(np.array_equal(m.got, cut(m.want)) and m.want.dtype.kind == "f" for m, _ in misses):
-            return f"the fractions are {how}: an integer array, an int dtype, or // instead of /"
+            return f"the fractions are {how}"
     return None
 
 
@@ -375,7 +386,9 @@ def _is_of_all(miss, reduce):
 
 def _outer(misses):
     pairs = [(np.shape(m.got), np.shape(m.want)) for m, _ in misses]
-    if all(len(g) == 2 and g[0] == g[1] and w in ((g[0],), (g[0], 1)) for g, w in pairs):
+    if all(len(g) == 2 and g[0] == g[1] and w in ((g[0],), (g[0], 1)) for g, w in pairs) and all(
+        _near(np.diagonal(m.got), m, like=np.ravel(m.want)) for m, _ in misses
+    ):
         return (
             "arrays of shape (n,) and (n, 1) met and broadcast to (n, n): give both the same shape"
         )
@@ -395,7 +408,7 @@ def _nothing(misses):
         return f"{name} is None where it should hold a value: {why}?"
     if printed:
         return "it prints its result instead of returning it: end with `return ...`"
-    return "no `return` was reached: end your function with `return ...`"
+    return "no `return` was reached, or what it returns is None, as x.sort() is: end your function with `return ...`"
 
 
 def _empty_list(misses):
@@ -463,7 +476,7 @@ def _wrong_dtype(misses):
             "does an array of float32 with a float64 or int64 of NumPy's, such as np.sum(sizes) or x.sum(dtype=float)"
         )
     if want.kind in "iu" and got.kind == "f":
-        return "fractions instead of whole numbers: use an integer dtype, such as np.int64"
+        return "floats instead of whole numbers: use an integer dtype, such as np.int64"
     return None
 
 

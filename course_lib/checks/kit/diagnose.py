@@ -22,7 +22,7 @@ from course_lib.checks.kit.places import misplaced
 from course_lib.checks.kit.probe import answer_to, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.trees import leaves, nan_is_inf, numbers, tree_map
-from course_lib.checks.kit.words import in_new_form
+from course_lib.checks.kit.words import in_new_form, relisted
 
 
 @guess
@@ -164,7 +164,7 @@ def _of_form(check, result, results):
     if miss.kind == "changed":
         return _of_side_effect(check, miss, result)
     if miss.kind == "error":
-        return cause_of_error(result.answer.error)
+        return cause_of_error(result.answer.error, check.name)
     failing = [r for r in results if r.misses and not r.answer.error]
     special = _about_returning(check, result) or cause_of_form(check, failing, _alike(check))
     if special:
@@ -259,10 +259,7 @@ def _of_side_effect(check, miss, result):
             f"or .reverse(). Work on a copy, list({whole}), or take sorted({whole}), which is one"
         )
     if first.relisted:
-        return (
-            f"you change the caller's own list: {whole}.reverse(), .pop(), .append(...) and {whole}[i] = ... "
-            f"do that. Work on a copy, list({whole})"
-        )
+        return relisted(whole)
     short = part.split(" of ")[0] if " of " in part else part
     if first.form:
         return in_new_form(short, first.form)

@@ -87,7 +87,7 @@ def _changes(argument, before, after, held):
     if same(before, after):
         return []
     old, new = dict(paths(before)), dict(paths(after))
-    turned = _reordered(before, after)
+    turned = reordered(before, after)
     if list(old) != list(new):
         return [Change(argument, relisted=True, reordered=turned)]
     return [
@@ -104,7 +104,7 @@ def _changes(argument, before, after, held):
     ]
 
 
-def _reordered(before, after):
+def reordered(before, after):
     """Has a list the same entries in another order?"""
     return isinstance(before, list) and sorted(map(repr, before)) == sorted(map(repr, after))
 

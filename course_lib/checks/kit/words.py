@@ -33,6 +33,14 @@ def failure_report(name, axes, result, results, cause, seed):
     return _add_inputs(report, name, result).add("again", again(seed))
 
 
+def relisted(name):
+    """The cause of a list with other entries than before."""
+    return (
+        f"you change the caller's own list: {name}.reverse(), .pop(), .append(...) and {name}[i] = ... "
+        f"do that. Work on a copy, list({name})"
+    )
+
+
 def in_new_form(name, form):
     """The cause of an argument with the old bytes in a `new_form`."""
     kind, other = form.split()[0], "reshape" if form.startswith("shape") else "astype"

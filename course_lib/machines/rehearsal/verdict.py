@@ -181,7 +181,9 @@ def _why(stuck, cycle, done, lone, other):
             "continue, but it need not: let one of them receive first, or use Sendrecv"
         )
     if cycle and ops <= {"Recv", "recv"}:
-        return "each waits for a message that the other sends only afterwards: let one of them send first"
+        return (
+            "each waits for a message of the other, and neither sends: let one of them send first"
+        )
     if done:
         return ("" if cycle else _crossed(stuck)) + _without(ops, cycle)
     if cycle and len({_is_message(op) for op in ops}) == 2:

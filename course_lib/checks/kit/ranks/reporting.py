@@ -11,14 +11,15 @@ from course_lib.checks.kit.compare import SLIGHT
 from course_lib.checks.kit.known.guess import guess
 from course_lib.checks.kit.messages import Report
 from course_lib.checks.kit.places import misplaced
-from course_lib.checks.kit.probe import Answer, new_form, short_error
+from course_lib.checks.kit.probe import Answer, new_form, reordered, short_error
 from course_lib.checks.kit.raised import cause_of_error
 from course_lib.checks.kit.ranks.running import FATAL, argument_names
 from course_lib.checks.kit.ranks.seen import counted
 from course_lib.checks.kit.ranks.slips import SLIPS
 from course_lib.checks.kit.tolerance import is_wrong
-from course_lib.checks.kit.trees import describe, leaves, short
-from course_lib.checks.kit.words import add_place, count, in_new_form
+from course_lib.checks.kit.trees import describe, leaves, paths, short
+from course_lib.checks.kit.words import add_place, count, in_new_form, relisted
+from course_lib.machines.rehearsal.memory.pending import is_pending
 from course_lib.machines.rehearsal.memory.unwritten import is_unwritten
 
 NO_REST = ("exception", "timeout")  # what the other ranks did after these is a consequence
@@ -62,6 +63,8 @@ def changed_report(check, fn, run, changed):
     report.add("what", f"rank {rank}'s {name} has changed")
     if form := new_form(run.args[rank][i], run.after[rank][i]):
         return _end(report.add("cause", in_new_form(name, form)), check, fn, run, [])
+    if _is_relisted(run.args[rank][i], run.after[rank][i]):
+        return _end(report.add("cause", relisted(name)), check, fn, run, [])
     copy = f"work on a copy, {name}.copy()"
     if isinstance(run.args[rank][i], list):
         copy = f"work on copies of its arrays; {name}.copy() copies the list alone"
@@ -71,6 +74,15 @@ def changed_report(check, fn, run, changed):
         f"the caller's array, under a second name too (np.asarray, a slice, reshape): {copy}",
     )
     return _end(report, check, fn, run, [])
+
+
+def _is_relisted(before, after):
+    """Has a list other entries, and not only the same arrays with other numbers?"""
+    if not isinstance(before, list):
+        return False
+    old, new = dict(paths(before)), dict(paths(after))
+    others = not any(isinstance(leaf, np.ndarray) for leaf in old.values())
+    return others or list(old) != list(new) or reordered(before, after)
 
 
 def limit_report(check, fn, run, what, cause):
@@ -96,7 +108,7 @@ def cause_of(fn, run, plain, runs):
     same.sort(key=lambda pair: pair[0] is not miss)
     never = miss.kind == "values" and is_unwritten(miss.got)
     said = (
-        (None if never else _of_given_nan(run) or _of_pending(run))
+        (None if never else _of_pending(run) or _of_given_nan(run))
         or _of_roots(plain)
         or _of_none(plain)
     )
@@ -127,11 +139,11 @@ STARTED = ("irecv", "ireduce", "iallreduce", "ibcast", "igather", "iallgather", 
 
 
 def _of_pending(run):
-    """NaN where no input has one, and a call that fills its array later: the rehearsal's poison was read."""
+    """A call that fills its array later, and in a result the NaN that the rehearsal puts there: it was read."""
     started = sorted({e["op"] for e in run.report.events if e["op"].lower().startswith(STARTED)})
-    if not started or any(_has_nan(args) for args in run.args):
-        return None
-    if not any(miss.kind == "values" and _has_nan(miss.got) for _, miss in run.wrong):
+    if not started or not any(
+        miss.kind == "values" and is_pending(miss.got) for _, miss in run.wrong
+    ):
         return None
     return (
         f"the receiving array of {started[0]} holds NaN until Wait returns: the array was read, copied or "
@@ -144,7 +156,13 @@ def _of_given_nan(run):
     rank, miss = run.wrong[0]
     if miss.kind != "values" or not _has_nan(miss.got) or not any(map(_has_nan, run.args)):
         return None
-    who = "this rank" if _has_nan(run.args[rank]) else "another rank"
+    holders = [r for r, args in enumerate(run.args) if _has_nan(args)]
+    who = "this rank" if holders == [rank] else "another rank"
+    who = (
+        "a rank, this one or another,"
+        if rank in holders[1:] or holders[0] == rank != holders[-1]
+        else who
+    )
     return f"NaN from the arguments is in the result: {who} uses numbers that it must not look at"
 
 
@@ -161,7 +179,22 @@ def _of_none(plain):
     """All results are right but those of ranks that are to have none."""
     if all(run.want[rank] is None for run in plain for rank, _ in run.wrong):
         return "the results are right where they are wanted: these ranks are to return None"
-    return None
+    return _of_exchange(plain)
+
+
+def _of_exchange(plain):
+    """One rank has what another one is to have, and that one has nothing."""
+    found = []
+    for run in plain:
+        lacks = [rank for rank, miss in run.wrong if miss.kind == "none"]
+        has = [rank for rank, _ in run.wrong if run.want[rank] is None]
+        if len(run.wrong) != 2 or len(lacks) != 1 or len(has) != 1:
+            return None
+        got, want = np.asarray(run.values[has[0]]), np.asarray(run.want[lacks[0]])
+        if got.dtype.kind not in "fiu" or got.shape != want.shape or not np.allclose(got, want):
+            return None
+        found.append(f"rank {has[0]} has the result, and rank {lacks[0]} is to have it")
+    return found[0]
 
 
 ROOTED = {"Reduce", "reduce", "Gather", "Gatherv", "gather"}
@@ -175,6 +208,11 @@ def _of_roots(plain):
     if not rooted or any(0 in ranks for ranks in wrong):
         return None
     if all(len(ranks) == run.n - 1 for ranks, run in zip(wrong, plain, strict=True)):
+        if "bcast" in called:
+            return (
+                f"{rooted[0]} gives its result only to the root, here rank 0, and the others do not have it from "
+                "bcast: what they get is what it returns, x = comm.bcast(x)"
+            )
         return f"{rooted[0]} gives its result only to the root, here rank 0: the other ranks need it too"
     if all(_is_empty(miss.got) for run in plain for _, miss in run.wrong):
         return f"{rooted[0]} gives its result only to the root: these ranks got nothing, and need it too"
@@ -200,7 +238,8 @@ def _of_ranks(run, plain, runs, miss):
             "has each rank?"
         )
     if miss.kind == "none":
-        alone = all(at for _, at in wrong)
+        others = {(r.n, at) for r in plain for at in range(1, r.n)}
+        alone = wrong == others and max(r.n for r in plain) > 2
         return (
             "only rank 0 has the result: the others need it too (Bcast, or the All... version)"
             if alone
@@ -300,7 +339,7 @@ def _fault_cause(check, error, known):
         or _own_cause(check, error)
         or known.slip
         or error["cause"]
-        or _of_exception(error)
+        or _of_exception(error, check.name)
     )
 
 
@@ -310,13 +349,13 @@ def _own_cause(check, error):
     return next((text for fits, text in [*check.causes, *SLIPS] if fits(error)), None)
 
 
-def _of_exception(error):
-    """The likely cause of what was raised."""
+def _of_exception(error, name):
+    """The likely cause of what was raised in the function of that name."""
     raised = error.get("exception")
     return (
         None
         if raised is None or hasattr(raised, "rehearsal")
-        else cause_of_error(short_error(raised))
+        else cause_of_error(short_error(raised), name)
     )
 
 

@@ -31,6 +31,11 @@ def left_out(error):
     return gone and not any("end" in op or "ecv" in op or "robe" in op for op in ops)
 
 
+def left_out_of_sum(error):
+    """The same where it is a sum that they wait in."""
+    return left_out(error) and all("educe" in place["op"] for place in error["ranks"].values())
+
+
 SIZES = re.compile(r"has (\d+) (\w+), .* room for (\d+) (\w+)")
 
 
@@ -61,8 +66,8 @@ SLIPS = [
     ),
     (
         _all_receive,
-        "each of these ranks waits for a message before it sends its own: start the receive, send, and only "
-        "then Wait",
+        "each of these ranks waits for a message, and none of them sends: if the send stands further down, start the "
+        "receive, send, and only then Wait",
     ),
     (
         _of_other_dtypes,
@@ -93,7 +98,7 @@ SLIPS = [
         _stopped_with("NoneType"),
         "Allreduce(send, receive) returns None, like every call with a capital letter: the result is in "
         "receive. Or one of your functions has no `return`, or None was given: to this rank as an argument, by bcast "
-        "from a root that has nothing, by reduce or gather to all but the root",
+        "from a root that has nothing, by reduce or gather to all but the root. Or a variable holds what it began with",
     ),
     (
         _stopped_with(", but the ranks are 0 to "),
