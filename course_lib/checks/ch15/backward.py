@@ -54,20 +54,26 @@ def _tiny(*drawn):
 
 
 def _too_large(rng, *sizes):
-    """A case in which some scaled gradients overflow, none of them by so little that rounding decides."""
+    """A case in which some scaled gradients overflow, none by so little that rounding decides, and no delta does."""
     while True:
         scale, lam = 2.0 ** int(rng.integers(14, 19)), float(rng.uniform(0.05, 0.1))
         case = _case(rng, sizes, "a scale that is too large", scale, lam)
-        with np.errstate(over="ignore", invalid="ignore"):
-            near = [_scaled_backward(*case.args[:-1], scale * by) for by in (0.99, 1.01)]
-        one, other = (np.concatenate([g.ravel() for g in grads]) for grads in near)
-        infinite = np.isinf(one)
+        near = [_together(case.args, scale * by) for by in (0.99, 1.01)]
+        infinite = [np.isinf(grads) for grads in near]
+        off = scale * (case.args[2] - case.args[3])
+        deltas = off / sizes[0] @ _half(case.args[4][1]).T
         if (
-            0 < infinite.sum() < infinite.size
-            and np.array_equal(one[infinite], other[infinite])
-            and np.isfinite(other[~infinite]).all()
+            np.array_equal(*infinite)
+            and 0 < infinite[0].sum() < infinite[0].size
+            and max(abs(off).max(), abs(deltas).max()) < 60_000
         ):
             return case
+
+
+def _together(args, scale):
+    """The gradients of these arguments but with this scale, one after the other."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.concatenate([g.ravel() for g in _scaled_backward(*args[:-1], scale)])
 
 
 def _fine(rng, *shape, bits=14):

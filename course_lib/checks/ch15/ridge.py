@@ -26,7 +26,6 @@ def _cases(rng):
         _case(rng, "the next multiple is the nearest", *wide, 128, 250e12, 6e12, 2e12),
         _case(rng, "small tiles", *wide, 32, **T),
         _case(rng, "a much slower L2", *wide, 128, 900e12, 1.49e12, 2e12),
-        _case(rng, "a very fast L2", *wide, 32, 30e12, 6e12, 2e12),
         _case(rng, "a slower device", *wide, 64, **slow),
         _case(rng, "a short K", many(60, 70, 128), many(71, 80, 128), 32, 128, **T),
         _case(rng, "what D costs", many(60, 70, 128), many(71, 80, 128), 64, 64, **even),
