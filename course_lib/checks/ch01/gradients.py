@@ -67,7 +67,7 @@ def _numeric_cases(rng):
         ((5,), "a vector", 2.0**-13),
         ((3, 4), "a matrix", 2.0**-10),
         ((2, 7), "a wide matrix", 2.0**-13),
-        ((6,), "a coarse step", 0.5),
+        ((2, 3, 2), "a coarse step, three axes", 0.5),
     ):
         theta = np.round(1024 * rng.standard_normal(shape)) / 1024
         cases.append(Case((_cubic, theta, eps), label, scale=1e3 / eps))

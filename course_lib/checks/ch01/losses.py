@@ -10,11 +10,12 @@ from course_lib.checks.kit.core import Case, Check, normal, ragged
 def _logit_cases(rng, big):
     sizes = ragged(rng, 4, 3, 10)
     shift, scale = [0.0, big, -big, 0.0], [2.0, 1.0, 1.0, 5.0]
-    labels = ["ordinary z", f"all z near {big:g}", f"all z near -{big:g}", "spread z"]
-    return [
-        (s + normal(rng, n, dtype=np.float64, scale=k)).astype(np.float32)
+    labels = ["ordinary z", f"all z near {big:g}", f"all z near -{big:g}", "spread z, float64"]
+    z = [
+        s + normal(rng, n, dtype=np.float64, scale=k)
         for n, s, k in zip(sizes, shift, scale, strict=True)
-    ], labels
+    ]
+    return [*(v.astype(np.float32) for v in z[:-1]), z[-1]], labels
 
 
 def _far_cases(rng):

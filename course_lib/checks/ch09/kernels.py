@@ -225,7 +225,7 @@ def _softmax_cases(rng):
         _softmax_launch(rng, one_large, "one z of hundreds in each row"),
         _softmax_launch(rng, huge.repeat(40, axis=1), "rows of equal, huge z"),
         _softmax_launch(rng, 2 * normal(rng, 6, 33), "a scale that is not 1/M", rng.uniform(2, 3)),
-        _softmax_launch(rng, 2 * normal(rng, 1, 32), "one example"),
+        _softmax_launch(rng, 2 * normal(rng, 1, 33 * 32), "one example, more than 32 z for a lane"),
     ]
 
 

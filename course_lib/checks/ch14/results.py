@@ -112,6 +112,9 @@ def _differences(rng):
     def not_a_number(got, exact, bound):
         got[2, 3] = got[4, 1] = np.nan
 
+    def infinite(got, exact, bound):
+        got[3, 2] = -np.inf
+
     def kept(got, exact, bound):
         got[1, 4], bound[1, 4] = exact[1, 4], 0
 
@@ -126,9 +129,10 @@ def _differences(rng):
 
     return [
         case("all within", 5, 7),
-        case("one entry off, the wrong way", 4, 3, change=far_below),
+        case("one entry off, the wrong way", 4, 3, 2, change=far_below),
         case("a vector", 11),
         case("two NaN", 6, 4, change=not_a_number),
+        case("an infinity", 5, 4, change=infinite),
         case("two bounds of 0, one of them kept", 3, 8, change=kept_once),
         case("a bound of 0, and it is kept", 2, 9, change=kept),
         case("all entries equal", 3, 5, change=equal),

@@ -5,12 +5,15 @@ import numpy as np
 from course_lib.checks.kit.core import Case, Check, normal, ragged
 
 
-def _case(rng, shapes, label, eta, mu, size=1.0):
+def _case(rng, shapes, label, eta, mu, size=1.0, begun=1):
+    """begun: 0 for velocities that begin at 0, as those of a training run do."""
+
     def arrays(size):
         return [normal(rng, *shape, scale=size) for shape in shapes]
 
     steps = [arrays(size), arrays(size)]
-    return Case((arrays(0.7), arrays(size), steps, eta, mu), label, scale=3.0)
+    velocities = [begun * v for v in arrays(size)]
+    return Case((arrays(0.7), velocities, steps, eta, mu), label, scale=3.0)
 
 
 def _cases(rng):
@@ -19,7 +22,7 @@ def _cases(rng):
     shapes = [(a, b), (b,), (b, c)]
     return [
         _case(rng, shapes, "two steps", eta, mu),
-        _case(rng, shapes, "two steps, too small for float16", eta, mu, 1e-4),
+        _case(rng, shapes, "two steps from rest, too small for float16", eta, mu, 1e-4, begun=0),
         _case(rng, [(c, a)], "one array, no momentum", eta, 0.0),
     ]
 

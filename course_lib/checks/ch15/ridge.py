@@ -19,11 +19,13 @@ def _cases(rng):
     wide = many(10, 15, 256), many(16, 20, 256), many(41, 50, 128)
     T = {"tensor": 300e12, "l2": 6e12, "dram": 2e12}
     even = {"tensor": 300e12, "l2": 4e12, "dram": 3e12}
-    slow = {"tensor": 60e12, "l2": 4e12, "dram": 1e12}
+    # 16.3 operations a byte: rounded to 16, T = 32 would do
+    slow = {"tensor": 60e12, "l2": 3.68e12, "dram": 1e12}
     return [
         _case(rng, "large tiles, a large product", *wide, 256, **T),
         _case(rng, "the next multiple is the nearest", *wide, 128, 250e12, 6e12, 2e12),
         _case(rng, "small tiles", *wide, 32, **T),
+        _case(rng, "a much slower L2", *wide, 128, 900e12, 1.49e12, 2e12),
         _case(rng, "a slower device", *wide, 64, **slow),
         _case(rng, "a short K", many(60, 70, 128), many(71, 80, 128), 32, 128, **T),
         _case(rng, "what D costs", many(60, 70, 128), many(71, 80, 128), 64, 64, **even),

@@ -22,19 +22,21 @@ def _cases(rng):
     n = int(rng.integers(20, 30))
     signs = rng.integers(0, 2, n) << 15
     uppers = rng.integers(0x3000, 0x4F00, n) // 2 * 2 | signs  # even; plus 1 they are odd
+    tiny = np.r_[0, rng.integers(0, 128, n - 1)] // 2 * 2 | signs  # 0: below all that are not 0
     ones = (rng.integers(0x60, 0x90, n) << 7 | 0x7F) | signs  # a mantissa of ones
     spread = normal(rng, n) * np.float32(10) ** rng.integers(-30, 30, n).astype(np.float32)
     zeros_and_infinities = [0, 0x8000, INFINITY, INFINITY | 0x8000]
+    largest = _joined([0x7F7F, 0xFF7F], 0x7FFF), _joined([0x7F7F, 0xFF7F], 0x8000)
     nans = _joined([0x7FC0, 0x7F80, 0x7FFF, 0xFFFF, 0xFF80], [0, 1, 0xFFFF, 0xFFFF, 0x7FFF])
     return [
         Case((spread.view(np.uint32),), "numbers of all sizes"),
-        Case((_joined(np.r_[uppers, uppers + 1], 0x8000),), "halfway between two"),
+        Case((_joined(np.r_[uppers, uppers + 1, tiny, tiny + 1], 0x8000),), "halfway between two"),
         Case((_joined(uppers, 0x7FFF),), "just below halfway"),
         Case((_joined(uppers, 0x8001),), "just above halfway"),
         Case((_joined(ones, 0xC000),), "a mantissa of ones that is rounded up"),
-        Case((_joined([0x7F7F, 0xFF7F], 0xFFFF),), "beyond the largest bfloat16"),
+        Case((np.r_[_joined([0x7F7F, 0xFF7F], 0xFFFF), *largest],), "beyond the largest bfloat16"),
         Case((_joined(zeros_and_infinities, 0),), "zeros and infinities"),
-        Case((_joined(rng.integers(0, 128, n) | signs, 0x9000),), "below the smallest normal one"),
+        Case((_joined(np.r_[tiny, tiny + 1], 0x9000),), "below the smallest normal one"),
         Case((np.r_[nans, spread[:3].view(np.uint32)],), "NaN, of several bit patterns"),
     ]
 

@@ -37,6 +37,8 @@ def _largest_cases(rng):
             "a hair more",
         ),
         Case((_gradient(rng, m * 2.0**20, -50),), "larger than float16 itself"),
+        Case((_gradient(rng, m * 2.0**125, -60),), "nearly beyond float32"),
+        Case((_gradient(rng, m * 2.0**-108, -30),), "nearly too small for float32"),
         Case((_at_the_edge(rng, k),), "at the edge of the smallest number"),
         Case((normal(rng, 1),), "one number"),
     ]
@@ -71,7 +73,7 @@ def _step_cases(rng):
     all_of_it = [(w, i, inf) for w, size in ((0, 15), (1, 5)) for i in range(size)]
     return [
         case("a good step"),
-        case("the last good step of n", good=n - 1),
+        case("the last good step of n, a scale beyond float16", good=n - 1, scale=2.0**30),
         case("the last but one", good=n - 2),
         case("n = 1", good=0, n=1),
         case("a large, but finite number", [(0, 3, np.float32(1e5))]),
