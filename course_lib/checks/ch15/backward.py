@@ -72,8 +72,10 @@ def _too_large(rng, *sizes):
 
 def _together(args, scale):
     """The gradients of these arguments but with this scale, one after the other."""
+    X, H, P, Y, masters, lam, _ = args
     with np.errstate(over="ignore", invalid="ignore"):
-        return np.concatenate([g.ravel() for g in _scaled_backward(*args[:-1], scale)])
+        grads = _scaled_backward(X, H, P, Y, masters, lam, scale)
+    return np.concatenate([each.ravel() for each in grads])
 
 
 def _fine(rng, *shape, bits=14):
