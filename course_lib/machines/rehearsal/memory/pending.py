@@ -11,6 +11,7 @@ import numpy as np
 
 # NaN whose quiet bit is not set: arithmetic changes it, so that `+=` and `*=` show, also where a program runs once
 SIGNALLING = {2: 0xFD01, 4: 0xFFA00001, 8: 0xFFF4000000000001}
+QUIET = np.uint64(0x7FFC000000000000).view(np.float64)  # a NaN that is_pending knows, as the other
 CODES = {2: "<H", 4: "<I", 8: "<Q"}
 ONCE, NAN, BELOW, ABOVE = range(
     4
@@ -103,7 +104,7 @@ def poison(piece, way=ONCE):
 
 
 def is_pending(array):
-    """Has a number of the signalling poison come into this array? Its second bit is kept where it is made quiet."""
+    """Has a NaN of the poison come into this array? Both have a bit set that arithmetic keeps, and makes of nothing."""
     if array.dtype.kind != "f":
         return False
     bits = np.ravel(array).astype(np.float32).view(np.uint32)
@@ -116,7 +117,7 @@ def _numbers(count, way, dtype):
     k = np.arange(count)
     numbers = np.where(k % 2 == (way == BELOW), 1, -1) * (1000.37 + k % 97)
     # every way takes the same memory, so that all runs find it alike
-    return numbers * np.nan if way in (ONCE, NAN) else numbers * 1.0
+    return numbers * QUIET if way in (ONCE, NAN) else numbers * 1.0
 
 
 def _overlap(some, others):
