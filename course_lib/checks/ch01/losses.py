@@ -10,12 +10,11 @@ from course_lib.checks.kit.core import Case, Check, normal, ragged
 def _logit_cases(rng, big):
     sizes = ragged(rng, 4, 3, 10)
     shift, scale = [0.0, big, -big, 0.0], [2.0, 1.0, 1.0, 5.0]
-    labels = ["ordinary z", f"all z near {big:g}", f"all z near -{big:g}", "spread z, float64"]
-    z = [
-        s + normal(rng, n, dtype=np.float64, scale=k)
+    labels = ["ordinary z", f"all z near {big:g}", f"all z near -{big:g}", "spread z"]
+    return [
+        (s + normal(rng, n, dtype=np.float64, scale=k)).astype(np.float32)
         for n, s, k in zip(sizes, shift, scale, strict=True)
-    ]
-    return [*(v.astype(np.float32) for v in z[:-1]), z[-1]], labels
+    ], labels
 
 
 def _far_cases(rng):
@@ -66,7 +65,8 @@ def _softmax_cases(rng):
         (_at_the_edge, "a z near 712"),
         (_far_below, "all z near -60"),
     )
-    return [*cases, *(Case((make(rng),), label) for make, label in more), _small_case(rng)]
+    cases += [*(Case((make(rng),), label) for make, label in more), _small_case(rng)]
+    return [*cases, Case((1000 + normal(rng, 6, dtype=np.float64),), "all z near 1000, float64")]
 
 
 def _softmax(z):
@@ -92,6 +92,7 @@ def _entropy_cases(rng):
     cases.append((v, len(v) - 1, "nearly the best"))
     cases.append((_hundreds(rng), 0, "a z near 300"))
     cases.append((_far_below(rng), 0, "all z near -60"))
+    cases.append((normal(rng, 6, dtype=np.float64), 0, "ordinary z, float64"))
     parts = rng.uniform(0.05, 0.45, len(cases))
     parts[[1, 4]] = 0.0
     return [

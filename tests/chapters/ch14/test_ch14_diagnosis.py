@@ -27,7 +27,7 @@ def test_an_error_inside_of_a_diagnosis_never_decides(step, monkeypatch):
         raise IndexError("tuple index out of range")
 
     monkeypatch.setattr(diagnose, step, broken)
-    with pytest.raises(CheckFailed, match=r"against_bound: . of 8 cases not right yet") as failure:
+    with pytest.raises(CheckFailed, match=r"against_bound: . of 9 cases not right yet") as failure:
         ch14.check_against_bound(of_the_largest_bound, seed=1)
     assert raised == [step] and "cause" not in dict(failure.value.report.rows)
 
