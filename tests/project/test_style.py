@@ -26,7 +26,10 @@ MACHINES = {
     "machines/pycuda_names": (50, 300),
     "machines/trace_page": (50, 200),
     "machines/cuda_c": (300, 1100),  # 120 lines of it are include/mma.h, fragments of tensor cores
-    "machines/rehearsal": (500, 3400),
+    "machines/rehearsal": (
+        500,
+        3420,
+    ),  # 20 lines of it know a poisoned number that came into a result
     "machines/ranks": (200, 1290),  # 10 lines of it replace a client that missed an engine
     "machines/books": (200, 640),
     "plots/stepper": (
