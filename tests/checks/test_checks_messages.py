@@ -219,7 +219,7 @@ def test_an_argument_put_back_by_adding_is_put_back_only_up_to_rounding():
         (lambda x: 2 * np.array([x[i] for i in range(len(x) + 1)]), "beyond the end"),
         (lambda x: 2 * x[:, 0], "more indices than"),
         (lambda x: 2 * __import__("math").exp(x), "np.exp"),
-        (lambda x, eps: 2 * x, "default"),
+        (lambda x, eps: 2 * x, "compare the call with its definition"),
     ],
 )
 def test_errors_of_beginners(wrong, cause):

@@ -37,8 +37,8 @@ def _largest_cases(rng):
             "a hair more",
         ),
         Case((_gradient(rng, m * 2.0**20, -50),), "larger than float16 itself"),
-        Case((_gradient(rng, m * 2.0**125, -60),), "nearly beyond float32"),
-        Case((_gradient(rng, m * 2.0**-108, -30),), "nearly too small for float32"),
+        Case((_gradient(rng, m * 2.0**80, -60),), "far larger"),
+        Case((_gradient(rng, m * 2.0**-60, -30),), "far smaller"),
         Case((_at_the_edge(rng, k),), "at the edge of the smallest number"),
         Case((normal(rng, 1),), "one number"),
     ]

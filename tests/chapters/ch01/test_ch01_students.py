@@ -345,7 +345,7 @@ WRONG = [
         lambda f, t, eps=1e-5: (f(t + eps) - f(t - eps)) / (2 * eps),
         "moved at once",
     ),
-    ("numeric_gradient", numeric_without_default, "needs a default"),
+    ("numeric_gradient", numeric_without_default, "compare the call with its definition"),
     ("numeric_gradient", numeric_default_1, "default of eps"),
     ("numeric_gradient", numeric_ignores, "eps is ignored"),
     ("numeric_gradient", numeric_adds, "only up to rounding"),

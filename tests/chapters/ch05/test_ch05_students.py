@@ -117,7 +117,7 @@ RIGHT = {
     ),
     "in-shared": (
         *H,
-        f"__shared__ int mine[10]; {I} for (int c = threadIdx.x; c < 10; c += blockDim.x) mine[c] = -5000;"
+        f"__shared__ int mine[10]; {I} for (int c = threadIdx.x; c < 10; c += blockDim.x) mine[c] = -2147483647 - 1;"
         "__syncthreads(); if (i < n) atomicMax(&mine[label[i]], score[i]); __syncthreads();"
         "for (int c = threadIdx.x; c < 10; c += blockDim.x) atomicMax(&best[c], mine[c]);",
     ),

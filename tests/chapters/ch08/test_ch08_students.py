@@ -324,7 +324,7 @@ def advantage_in_floats(M, N, K):
 
 def blocks_by_ceil(threads, registers, shared, sm):
     each = ceil(registers / 8) * 256
-    fits = 4 * (16384 // each) // (threads // 32)
+    fits = 4 * (sm["registers"] // 4 // each) // (threads // 32)
     memory = sm["shared"] / (shared + sm["reserved"]) if shared or sm["reserved"] else float("inf")
     return int(min(sm["blocks"], sm["threads"] / threads, fits, memory))
 

@@ -50,8 +50,7 @@ def test_the_fewest_micro_batches_are_enough_and_one_fewer_is_not(p, most):
 def test_the_share_of_waiting_is_the_librarys(seed):
     for case in bubbles._line_cases(np.random.default_rng(seed))[:4]:
         (line,) = case.args
-        starts = min(start for _, start, _ in line)
-        assert 0 < bubbles.share_waited(line) < 1 and starts >= 0
+        assert 0 < bubbles.share_waited(line) < 1
     line = simulate(schedule("zb-h2", 3, 7))
     plain = [(span.thread, span.start, span.end) for span in line]
     assert bubbles.share_waited(plain) == pytest.approx(bubble(line), abs=1e-12)
