@@ -326,19 +326,15 @@ check_relu = KernelCheck(
 # The best of each class -----------------------------------------------------------------------------------------
 
 
+LEAST = -(10**9)  # less than a stand-in for "nothing yet"
+
+
 def _best_cases(rng):
     """Scores of both signs, and far below 0; some classes hold more than any score."""
     plan = [
         (1000, 4, 256, 10, 900, "1,000 scores"),
         (700, 6, 128, 1, 900, "700 scores of one class"),
-        (
-            256,
-            1,
-            256,
-            10,
-            -(10**9),
-            "scores of minus a billion",
-        ),  # less than a stand-in for nothing
+        (256, 1, 256, 10, LEAST, "scores of minus a billion"),
         (31, 1, 64, 10, 900, "31 scores"),
         (90, 12, 8, 10, 0, "blocks of 8 threads"),
     ]

@@ -228,15 +228,7 @@ def _of_ranks(run, plain, runs, miss):
     """What only ranks can get wrong."""
     wrong = {(r.n, at) for r in plain for at, _ in r.wrong}
     if miss.kind == "shape" and _is_cut_elsewhere(plain):
-        if all(sorted(map(len, r.values)) == sorted(map(len, r.want)) for r in plain):
-            return (
-                "put together, the ranks' results are right, and as many are long as should be, but on other ranks: "
-                "which ranks have an entry more?"
-            )
-        return (
-            "put together, the ranks' results are right, but they are cut at other places: how many entries "
-            "has each rank?"
-        )
+        return _of_cut(plain)
     if miss.kind == "none":
         others = {(r.n, at) for r in plain for at in range(1, r.n)}
         alone = wrong == others and max(r.n for r in plain) > 2
@@ -248,6 +240,33 @@ def _of_ranks(run, plain, runs, miss):
     pairs = [(r, at, m) for r in plain for at, m in r.wrong if m.kind == "values"]
     if len(pairs) < len(wrong) or any(m.want.dtype.kind != "f" or r.n == 1 for r, _, m in pairs):
         return None
+    if said := _of_factor(pairs):
+        return said
+    if all(
+        any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at)
+        for r, at, m in pairs
+    ):
+        return "right results on the wrong ranks: check which rank sends to which"
+    if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
+        return "this is the rank's own input: nothing from the other ranks is in it"
+    return None
+
+
+def _of_cut(plain):
+    """The right entries, in the right order, in parts of other lengths."""
+    if all(sorted(map(len, r.values)) == sorted(map(len, r.want)) for r in plain):
+        return (
+            "put together, the ranks' results are right, and the parts have the right lengths, but the longer ones are "
+            "on other ranks: which ranks have an entry more?"
+        )
+    return (
+        "put together, the ranks' results are right, but they are cut at other places: how many entries "
+        "has each rank?"
+    )
+
+
+def _of_factor(pairs):
+    """Every number of every rank is p times too large, or too small."""
     tries = (
         (
             lambda n: n,
@@ -260,18 +279,10 @@ def _of_ranks(run, plain, runs, miss):
             "only one rank's part",
         ),
     )
-    for factor, text in tries:
-        if len({r.n for r, _, _ in pairs}) > 1 and all(
-            _is(m.got, m.want * factor(r.n), m) for r, _, m in pairs
-        ):
+    several = len({r.n for r, _, _ in pairs}) > 1
+    for factor, text in tries if several else ():
+        if all(_is(m.got, m.want * factor(r.n), m) for r, _, m in pairs):
             return text
-    if all(
-        any(_is(m.got, other, m) for at2, other in enumerate(r.want) if at2 != at)
-        for r, at, m in pairs
-    ):
-        return "right results on the wrong ranks: check which rank sends to which"
-    if all(any(_is(m.got, arg, m) for arg in r.args[at]) for r, at, m in pairs):
-        return "this is the rank's own input: nothing from the other ranks is in it"
     return None
 
 
