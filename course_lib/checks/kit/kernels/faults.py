@@ -65,9 +65,9 @@ def _outside(check, run, error):
     if mine is None or _may_be_turned(run.launch, error):
         return _past_one_edge(run, error) or WHOSE_ELSE
     if not mine:
-        where = "lies beyond the edge and " * (run.launch.owner is x_across)
+        where = "lies beyond the edge and " if run.launch.owner is x_across else ""
         others = error["op"] == "load" and _shares(run)
-        loads = ", or the index of what it loads for others is wrong" * others
+        loads = ", or the index of what it loads for others is wrong" if others else ""
         return (
             f"this thread {where}has no element of the output: the guard before this access is missing or does not "
             f"stop it{loads}"
@@ -122,9 +122,8 @@ def _past_one_edge(run, error):
 def _element_of(check, run, error):
     """The first element of an output that the thread owns, as C writes it; "" for none; None: nobody knows."""
     me, launch = (tuple(error["block"] or ()), tuple(error["thread"] or ())), run.launch
-    for name, array in wanted(
-        check.reference, launch, run.before
-    ).items():  # without the gaps between rows
+    filled = wanted(check.reference, launch, run.before)  # without the gaps between rows
+    for name, array in filled.items():
         shape = array.shape
         if launch.owner is None or np.prod(shape) > MOST:
             continue
