@@ -7,6 +7,7 @@ import numpy as np
 from course_lib.checks.kit.case import Case, Result
 from course_lib.checks.kit.causes import likely_cause
 from course_lib.checks.kit.compare import Mismatch, Rules
+from course_lib.checks.kit.kernels.batch import stored
 from course_lib.checks.kit.kernels.pattern import LAST, is_last_alone, pattern
 from course_lib.checks.kit.kernels.running import bits_of
 from course_lib.checks.kit.known.guess import guess
@@ -199,8 +200,7 @@ def _not_written(bad, run):
 
 def _are_stored(bad, run):
     """Are there stores to an array that held numbers before? What is as it was may have been written all the same."""
-    rows = [row for row in run.report.accesses if row["array"] == bad.name and row["op"] != "load"]
-    return bad.name in run.launch.inout and bool(rows)
+    return bad.name in run.launch.inout and bad.name in stored(run)
 
 
 def _gap_read(bad, run):
